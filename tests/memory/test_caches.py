@@ -13,7 +13,7 @@ from warpbound.memory import sectored_lru
 from warpbound.memory.banks import tag_bank
 from warpbound.memory.caches import READ, UPDATE, WRITE, Cache, Stream, estimate, exact, l1, l2
 from warpbound.memory.hierarchy import facts
-from warpbound.memory.reuse import distances_at_end, locality, pages, previous, stack_distances
+from warpbound.memory.reuse import locality, pages, stack_distances, touches
 
 
 def stream(sectors, kinds=None, places=None):
@@ -55,12 +55,30 @@ def test_stack_distances_against_a_stack(items):
         stack = [item, *(other for other in stack if other != item)]
     array = np.array(items, np.int64)
     assert stack_distances(array).tolist() == expected
-    unique, after = distances_at_end(array)
-    assert dict(zip(unique.tolist(), after.tolist(), strict=True)) == {v: i for i, v in enumerate(stack)}
+    found = touches(array)
+    after = dict(zip(array[found.lasts].tolist(), found.after_last.tolist(), strict=True))
+    assert after == {v: i for i, v in enumerate(stack)}
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=60))
+def test_distances_in_rounds_are_those_of_the_doubled_stream(items):
+    once = touches(np.array(items, np.int64))
+    rounds = once.distances(), once.distances_again(once.distances())
+    assert np.concatenate(rounds).tolist() == stack_distances(np.array(items * 2, np.int64)).tolist()
+
+
+@settings(deadline=None)
+@given(ACCESSES, st.integers(1, 60))
+def test_a_second_round_is_like_any_earlier_stream(accesses, ways):
+    """An equal stream that is another object takes the way of all streams."""
+    one, equal = (stream([s for s, _ in accesses], [k for _, k in accesses]) for _ in range(2))
+    second, general = (estimate(one, Cache(1, ways), earlier) for earlier in (one, equal))
+    assert second.hit.tolist() == general.hit.tolist()
+    assert (second.written_back, second.left_dirty) == (general.written_back, general.left_dirty)
 
 
 def test_previous():
-    assert previous(np.array([5, 7, 5, 5, 7])).tolist() == [-1, -1, 0, 2, 1]
+    assert touches(np.array([5, 7, 5, 5, 7])).previous.tolist() == [-1, -1, 0, 2, 1]
 
 
 @settings(deadline=None)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.banks import tag_bank
-from warpbound.memory.reuse import distances_at_end, stack_distances
+from warpbound.memory.reuse import Touches, touches
 from warpbound.memory.sectored_lru import run
-from warpbound.memory.sorted_order import distinct, first_of_each, order_by
+from warpbound.memory.sorted_order import HIGH, distinct, first_of_each
 from warpbound.quick_dataclasses import dataclass
 
 READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed
@@ -82,23 +82,78 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
 
     Sets fill evenly, and count as one large set.
     """
+    if before is stream and len(stream.place) and stream.place[0] == stream.place[-1]:
+        return _second_round(stream, cache)
     whole, measured = _joined(before, stream)
-    line = _line_keys(whole)
-    run_of, runs = _runs(line)
-    distance = stack_distances(runs)
-    hits = (distance >= 0) & (distance < cache.lines)
-    stay = _stays(runs, hits)[run_of]
+    run_of, lines = _runs(_line_keys(whole))
+    if _all_stay(lines, cache):
+        return _nothing_lost(whole, measured)
+    distance = lines.distances()
+    stay_of_run = _stays(lines, (distance < 0) | (distance >= cache.lines))
+    stay = stay_of_run[run_of]
     first, dirty_stays = _sectors_of_stays(whole, stay)
-    hit = np.ones(len(line), bool)
+    hit = np.ones(len(stay), bool)
     hit[first] = False
     if not len(dirty_stays):
         return Outcome(hit[measured], 0.0, 0.0)
-    evicted = _evicted_stays(runs, stay, run_of, cache)
-    early = 0.0
-    if before is not None:
-        early = estimate(before, cache).written_back
-    gone = float(evicted[dirty_stays].sum())
+    gone = _gone(dirty_stays, stay_of_run[_kept_runs(lines, cache)])
+    early = 0.0 if before is None else estimate(before, cache).written_back
     return Outcome(hit[measured], gone - early, float(len(dirty_stays)) - gone)
+
+
+def _second_round(stream: Stream, cache: Cache) -> Outcome:
+    """The outcome of a stream that goes to one place, after the same stream: what is known of one round serves both."""
+    count = len(stream.sector)
+    run_of, lines = _runs(_line_keys(stream))
+    if _all_stay(lines, cache):
+        return Outcome(np.ones(count, bool), 0.0, _changed_sectors(stream))
+    once = lines.distances()
+    missed = [(distance < 0) | (distance >= cache.lines) for distance in (once, lines.distances_again(once))]
+    each = _stays_of_rounds(lines, *missed)
+    twice = Stream(*(np.concatenate([part, part]) for part in (stream.sector, stream.kind, stream.place)))
+    first, dirty = _sectors_of_stays(twice, np.concatenate([stays[run_of] for stays in each]))
+    hit = np.ones(2 * count, bool)
+    hit[first] = False
+    if not len(dirty):
+        return Outcome(hit[count:], 0.0, 0.0)
+    kept = _kept_runs(lines, cache)
+    early = _sectors_of_stays(stream, each[0][run_of])[1]
+    gone, gone_early = _gone(dirty, each[1][kept]), _gone(early, each[0][kept])
+    return Outcome(hit[count:], gone - gone_early, float(len(dirty)) - gone)
+
+
+def _gone(dirty_stays: NDArray[np.int64], kept_stays: NDArray[np.int64]) -> float:
+    """Changed sectors, by their stays, that have left the cache."""
+    return float(np.count_nonzero(~np.isin(dirty_stays, kept_stays)))
+
+
+def _kept_runs(lines: Touches, cache: Cache) -> NDArray[np.int64]:
+    """The last run of each line that the cache has at the end."""
+    last, after = lines.lasts, lines.after_last
+    names = lines.items[last]
+    after -= len(names) - np.searchsorted(names, ((names >> HIGH) + 1) << HIGH)  # lines of later places
+    return last[after < cache.lines]
+
+
+def _all_stay(lines: Touches, cache: Cache) -> bool:
+    """Whether each place has room for all lines that it is asked for, so that none is ever replaced."""
+    if len(lines.items) <= cache.lines:
+        return True
+    return int(np.bincount(lines.items[lines.lasts] >> HIGH).max(initial=0)) <= cache.lines
+
+
+def _nothing_lost(whole: Stream, measured: NDArray[np.bool_]) -> Outcome:
+    """The outcome where no line is ever replaced: the first access to a sector misses, all others hit."""
+    hit = np.ones(len(whole.sector), bool)
+    hit[first_of_each(whole.place << HIGH | whole.sector)] = False
+    return Outcome(hit[measured], 0.0, _changed_sectors(whole))
+
+
+def _changed_sectors(stream: Stream) -> float:
+    """Different sectors that are written."""
+    changed = stream.kind != READ
+    key = stream.place[changed] << HIGH | stream.sector[changed]
+    return float(len(distinct(key))) if len(key) else 0.0
 
 
 def exact(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome:
@@ -126,7 +181,7 @@ def _by_tag_bank(line: NDArray[np.int64], sets: int) -> NDArray[np.int64]:
     return (tag_bank(line.astype(np.uint64)) % np.uint64(sets)).astype(np.int64)
 
 
-_LINE_MASK = (1 << 44) - 1  # lines of a 49-bit address space; the place stands above
+_LINE_MASK = (1 << HIGH) - 1  # lines of a 49-bit address space; the place stands above
 
 
 def _joined(before: Stream | None, stream: Stream) -> tuple[Stream, NDArray[np.bool_]]:
@@ -144,22 +199,36 @@ def _joined(before: Stream | None, stream: Stream) -> tuple[Stream, NDArray[np.b
 
 def _line_keys(stream: Stream) -> NDArray[np.int64]:
     """A number for each access's line in its cache."""
-    return stream.place << 44 | stream.sector >> 2
+    return stream.place << HIGH | stream.sector >> 2
 
 
-def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Accesses to one line in a row count once: the run of each access, and the line of each run."""
+def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], Touches]:
+    """Accesses to one line in a row count once: the run of each access, and the lines of the runs."""
     starts = np.ones(len(line), bool)
     starts[1:] = line[1:] != line[:-1]
-    return np.cumsum(starts) - 1, line[starts]
+    return np.cumsum(starts) - 1, touches(line[starts])
 
 
-def _stays(runs: NDArray[np.int64], hits: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _stays(lines: Touches, missed: NDArray[np.bool_]) -> NDArray[np.int64]:
     """Number of the stay in the cache that each run belongs to: a line's stay begins where it is not found."""
-    order = order_by(runs)
-    stays = np.empty(len(runs), np.int64)
-    stays[order] = np.cumsum(~hits[order]) - 1
+    stays = np.empty(len(missed), np.int64)
+    stays[lines.order] = np.cumsum(missed[lines.order]) - 1
     return stays
+
+
+def _stays_of_rounds(
+    lines: Touches, missed: NDArray[np.bool_], missed_again: NDArray[np.bool_]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """The same of two equal rounds: a stay in the first one may last into the second."""
+    begins, order = np.flatnonzero(lines.begins), lines.order
+    counts = np.diff(np.append(begins, len(order)))
+    first, second = np.cumsum(missed[order]), np.cumsum(missed_again[order])
+    # stays of lines before this one in the second round, and of lines up to this one in the first
+    of_line: NDArray[np.int64] = np.repeat(second[begins] - missed_again[order[begins]], counts)
+    through: NDArray[np.int64] = np.repeat(first[begins + counts - 1], counts)
+    stays, again = np.empty(len(order), np.int64), np.empty(len(order), np.int64)
+    stays[order], again[order] = first + of_line - 1, second + through - 1
+    return stays, again
 
 
 def _sectors_of_stays(
@@ -170,18 +239,3 @@ def _sectors_of_stays(
     first = np.full(int(key.max(initial=-1)) + 1, -1)
     first[key[::-1]] = np.arange(len(key) - 1, -1, -1)  # of equal keys the last one set stands: the first touch
     return first[first >= 0], distinct(key[stream.kind != READ]) >> 2
-
-
-def _evicted_stays(
-    runs: NDArray[np.int64], stay: NDArray[np.int64], run_of: NDArray[np.int64], cache: Cache
-) -> NDArray[np.bool_]:
-    """Per stay: whether its line has left the cache by the end of the stream."""
-    evicted = np.ones(int(stay.max(initial=-1)) + 1, bool)
-    lines, after = distances_at_end(runs)
-    after -= len(lines) - np.searchsorted(lines, ((lines >> 44) + 1) << 44)  # lines of later places
-    retained = after < cache.lines
-    stay_of_run = np.empty(len(runs), np.int64)
-    stay_of_run[run_of] = stay
-    last_run = len(runs) - 1 - first_of_each(runs[::-1])
-    evicted[stay_of_run[last_run]] = ~retained
-    return evicted

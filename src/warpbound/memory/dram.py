@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory import l2_cyclic_reuse, l2_replication
+from warpbound.memory.block_sectors import BlockSectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
@@ -39,16 +40,16 @@ Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
 class SampledSectors:
     """Sectors of the sampled blocks, shape (m,) each.
 
-    block : position of the block in the sample; turn : of the block. weight : blocks of the grid that it stands for.
-    partly : a store of less than the sector.
+    block : position of the block in the sample. weight : blocks of the grid that it stands for. partly : a store of
+    less than the sector. pairs : each sector of each block once.
     """
 
     sector: NDArray[np.int64]
     kind: NDArray[np.int8]
     block: NDArray[np.int64]
-    turn: NDArray[np.int64]
     weight: Reals
     partly: NDArray[np.bool_]
+    pairs: BlockSectors
 
 
 @dataclass(frozen=True)
@@ -80,14 +81,17 @@ class L2Footprints:
 
     def __init__(self, sectors: SampledSectors, sampled: Sampled, arrays: Arrays, machine: Facts, part: float) -> None:
         self.seen, self.sampled, self._arrays, self.part = sectors, sampled, arrays, part
-        self.array = array_of(sectors.sector, arrays)
+        self._array_of_pair = array_of(sectors.pairs.sector, arrays)
+        self.array = self._array_of_pair[sectors.pairs.pair]
         self.cache = l2_of(machine, 1.0)
         self._sides_B = machine.l2_sides_bytes
         self._machine = machine
         self._sms = min(machine.sm_count, sampled.of_blocks)
-        self.all = self.of(np.ones(len(sectors.sector), bool))
+        self.all = self._of_pairs(slice(None))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
-        lines = footprint(sectors.sector // PER_LINE, sectors.block, self.array, sampled, self._room)
+        lines = footprint(
+            sectors.pairs.sector // PER_LINE, sectors.pairs.block, self._array_of_pair, sampled, self._room
+        )
         at_once = _parts(lines.turn + lines.wrapped, self.all.turn + self.all.wrapped)
         lone, self._at_once, sample = (
             np.maximum(1 / PER_LINE, ratio)
@@ -115,31 +119,37 @@ class L2Footprints:
 
     def shares_of_l2(self) -> Reals:
         """Share of the sampled blocks in the data that the turn of each sector uses at once, (m,)."""
+        pairs = self.seen.pairs
         if self.complete:
-            return np.ones(len(self.seen.turn))
-        names, turn = np.unique(self.seen.turn, return_inverse=True)
-        first = first_of_each(turn << HIGH | self.seen.sector)
-        own = np.bincount(turn[first], self._lone[self.array[first]], len(names))
+            return np.ones(len(pairs.pair))
+        names, turn_of_block = np.unique(pairs.turn, return_inverse=True)
+        turn = turn_of_block[pairs.block]
+        first = first_of_each(turn << HIGH | pairs.sector)
+        own = np.bincount(turn[first], self._lone[self._array_of_pair[first]], len(names))
         begins = names // self._machine.blocks_per_sm * self.sampled.at_once
         full = np.minimum(1.0, (self.sampled.of_blocks - begins) / min(self.sampled.at_once, self.sampled.of_blocks))
         in_turn = full * float((self.all.turn * self._at_once).sum())
-        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn])
+        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn][pairs.pair])
 
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen sectors."""
-        sectors = self.seen
+        return self._of_pairs(self.seen.pairs.marked(chosen))
+
+    def _of_pairs(self, chosen: NDArray[np.bool_] | slice) -> Footprint:
+        pairs = self.seen.pairs
         room = np.array([self.part * (size // SECTOR_B + 1) for _, size in self._arrays] + [np.inf])
-        return footprint(sectors.sector[chosen], sectors.block[chosen], self.array[chosen], self.sampled, room)
+        return footprint(pairs.sector[chosen], pairs.block[chosen], self._array_of_pair[chosen], self.sampled, room)
 
     def completed(self, levels: Levels) -> NDArray[np.bool_]:
         """Stores of parts of sectors that L2 reads for them: first accesses of a turn, (m,)."""
         return levels.first & self.seen.partly & self._machine.completes
 
-    def once_a_turn(self, chosen: NDArray[np.bool_]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Turn (numbered from 0) and sector of the chosen sectors, each pair once."""
-        _, turn = np.unique(self.seen.turn, return_inverse=True)
-        pairs = distinct(turn[chosen] << 44 | self.seen.sector[chosen])
-        return pairs >> 44, pairs & (1 << 44) - 1
+    def once_a_turn(self, chosen: NDArray[np.bool_]) -> int:
+        """Number of different sectors of the chosen accesses, counted in each turn anew."""
+        pairs = self.seen.pairs
+        own = pairs.marked(chosen)
+        _, turn = np.unique(pairs.turn, return_inverse=True)
+        return len(distinct(turn[pairs.block[own]] << HIGH | pairs.sector[own])) if own.any() else 0
 
     def transfers(self, part: Footprint, cache: str) -> Reals:
         """Sectors per array that cross the L2's lower edge in one direction, (arrays + 1,)."""
@@ -236,7 +246,7 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
         return _complete(prints, levels, cache)
     sectors, sampled, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
     first = levels.first & (sectors.kind != WRITE)
-    fetched = prints.of(np.isin(sectors.sector, sectors.sector[first]) & (sectors.kind != WRITE))
+    fetched = prints.of(sectors.pairs.same_sector(first) & (sectors.kind != WRITE))
     weights = sectors.weight[first], sectors.weight[first] * (levels.together[first] >= 0)
     kinds = len(fetched.launch)
     scaled, at_once = (np.bincount(prints.array[first], values, kinds).astype(np.float64) for values in weights)
@@ -248,7 +258,7 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
     far[alone] = crossing[alone]
     changed = sectors.kind != READ
     changes = prints.of(changed)
-    again = levels.written_back + levels.left_dirty - len(prints.once_a_turn(changed)[0])
+    again = levels.written_back + levels.left_dirty - prints.once_a_turn(changed)
     again = max(0.0, again) * sampled.of_blocks / len(sampled.blocks)
     footprint_B = sector_B * float(prints.all.launch.sum())
     completed = sector_B * float(prints.transfers(prints.of(prints.completed(levels)), cache).sum())
@@ -300,7 +310,7 @@ def _complete(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffic:
     sectors = prints.seen
     share = prints.delivered(levels)
     dirty_sectors = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
-    counts = (dirty_sectors, levels.left_dirty, len(distinct(sectors.sector)))
+    counts = (dirty_sectors, levels.left_dirty, sectors.pairs.sectors)
     completed = SECTOR_B / prints.part * len(distinct(sectors.sector[prints.completed(levels)]))
     read = round(SECTOR_B * float((share * sectors.weight).sum()) + completed, 3)
     missed = _largest_of(levels.together, levels.level == DRAM) * prints.two_sides

@@ -9,7 +9,7 @@ Models   Least-recently-used replacement.
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory.sorted_order import distinct, first_of_each, order_by
+from warpbound.memory.sorted_order import begins_of_groups, distinct, order_by
 from warpbound.quick_dataclasses import dataclass
 
 SMALL, COUNTED = 16, 32  # of _smaller_before
@@ -37,36 +37,74 @@ class Locality:
         return np.asarray(1 - (1 + bytes_each / self.beta) ** (1 - self.alpha))
 
 
+@dataclass(frozen=True)
+class Touches:
+    """Items in the order they are touched, (n,), sorted once.
+
+    order : stable, by item, (n,). begins : whether an entry of that order is the first of its item, (n,).
+    """
+
+    items: Items
+    order: Items
+    begins: NDArray[np.bool_]
+
+    @property
+    def lasts(self) -> Items:
+        """Where each item is touched last, items ascending."""
+        ends = np.append(self.begins[1:], True)[: len(self.order)]
+        return np.asarray(self.order[ends])
+
+    @property
+    def previous(self) -> Items:
+        """Position of the same item's last occurrence before each one, (n,); -1 where there is none."""
+        result = np.full(len(self.items), -1, np.int64)
+        again = np.flatnonzero(~self.begins)
+        result[self.order[again]] = self.order[again - 1]
+        return result
+
+    def distances(self) -> Items:
+        """Distinct other items touched since the same item was touched last, (n,); -1 for a first touch."""
+        before = self.previous
+        again = before >= 0
+        touched_again = np.full(len(before), -1, np.int64)  # where the item of each entry is touched next
+        touched_again[before[again]] = np.flatnonzero(again)
+        # By their predecessors: first touches in front, in their order.
+        order = np.concatenate([np.flatnonzero(~again), touched_again[touched_again >= 0]])
+        rank = np.empty(len(order), np.int64)
+        rank[order] = np.arange(len(order))
+        # Earlier touches whose own predecessor is older than this one's: all up to that one, and of those
+        # after it the ones that touch something new.
+        return np.where(again, _smaller_before(rank) - before - 1, -1)
+
+    def distances_again(self, once: Items) -> Items:
+        """The distances in a second, equal round; once : those of the first.
+
+        Only first touches differ: between the last touch of x in the first round and its first touch in the second lie
+        the items that are touched last after x, and those before x that are touched first before x.
+        """
+        again, firsts = once.copy(), self.order[self.begins]
+        by_first = np.argsort(firsts)
+        rank = self.after_last[by_first]
+        again[firsts[by_first]] = rank + _smaller_before(len(rank) - 1 - rank)
+        return again
+
+    @property
+    def after_last(self) -> Items:
+        """How many other items are touched after each item's last touch, items ascending."""
+        after = np.empty(len(self.lasts), np.int64)
+        after[np.argsort(self.lasts)[::-1]] = np.arange(len(after))
+        return after
+
+
+def touches(items: Items) -> Touches:
+    """The items with their order."""
+    order = order_by(items)
+    return Touches(items, order, begins_of_groups(order, items))
+
+
 def stack_distances(items: Items) -> Items:
     """Distinct other items touched since the same item was touched last, shape (n,); -1 for a first touch."""
-    before = previous(items)
-    again = np.flatnonzero(before >= 0)
-    order = order_by(before)  # first touches in front, in their order
-    rank = np.empty(len(items), np.int64)
-    rank[order] = np.arange(len(items))
-    distances = np.full(len(items), -1, np.int64)
-    # Earlier touches whose own predecessor is older than this one's: all up to that one, and of those
-    # after it the ones that touch something new.
-    distances[again] = _smaller_before(rank)[again] - before[again] - 1
-    return distances
-
-
-def previous(items: Items) -> Items:
-    """Position of the same item's last occurrence before each one, shape (n,); -1 where there is none."""
-    order = order_by(items)
-    same = items[order][1:] == items[order][:-1]
-    before = np.full(len(items), -1, np.int64)
-    before[order[1:][same]] = order[:-1][same]
-    return before
-
-
-def distances_at_end(items: Items) -> tuple[Items, Items]:
-    """Each distinct item, sorted, and how many other items are touched after its last touch."""
-    backwards = items[::-1]
-    from_end = first_of_each(backwards)
-    after = np.empty(len(from_end), np.int64)
-    after[np.argsort(from_end)] = np.arange(len(from_end))
-    return backwards[from_end], after
+    return touches(items).distances()
 
 
 def locality(distances: Items, line_bytes: int) -> Locality:
@@ -93,6 +131,7 @@ def locality(distances: Items, line_bytes: int) -> Locality:
 def pages(sectors: Items, page_bytes: int = PAGE_B) -> int:
     """Distinct pages touched by sectors of 32 bytes: the required TLB reach."""
     page = sectors // (page_bytes // 32)
+    page = page[np.diff(page, prepend=-1) != 0]
     low = int(page.min(initial=0))
     if int(page.max(initial=0)) - low > 4 * len(page) + 1024:
         return len(distinct(page))

@@ -105,8 +105,9 @@ def half(way: PastL1, chosen: Flags) -> PastL1:
         touched=way.touched.some(own),
         near=replace(way.near, **{name: values[own] for name, values in vars(way.near).items()}),
         seen=replace(
-            sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block], turn=sectors.turn[own],
+            sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block],
             weight=sectors.weight[own] * more[block], partly=sectors.partly[own],
+            pairs=sectors.pairs.of_blocks(chosen, own),
         ),
         sampled=replace(
             way.sampled, blocks=way.sampled.blocks[chosen], of_class=_of(chosen, way.sampled.of_class),
@@ -141,7 +142,7 @@ def _by_block(way: PastL1, weight: Reals, levels: Levels, traffic: DramTraffic, 
     def by_block(values: Flags | Reals) -> Reals:
         return np.asarray(np.bincount(way.seen.block, weight * values, len(weights)) / weights)
 
-    missed, stored = by_block(_evened(way.seen.sector, weight, traffic.share)), by_block(~loads)
+    missed, stored = by_block(_evened(way.seen.pairs.number_of_access, weight, traffic.share)), by_block(~loads)
     return {
         "loads": by_block(loads), "hits": by_block(loads & in_l1), "read": by_block(loads & ~in_l1),
         "past": by_block(~in_l1), "missed": missed, "fetched": SECTOR_B * missed,
@@ -149,9 +150,8 @@ def _by_block(way: PastL1, weight: Reals, levels: Levels, traffic: DramTraffic, 
     }  # fmt: skip
 
 
-def _evened(sector: NDArray[np.int64], weight: Reals, values: Reals) -> Reals:
-    """The mean of the values of the same sector, (m,)."""
-    number = np.unique(sector, return_inverse=True)[1]
+def _evened(number: NDArray[np.int64], weight: Reals, values: Reals) -> Reals:
+    """The mean of the values of the same sector, (m,); number : of the sector."""
     above, below = np.bincount(number, weight * values), np.bincount(number, weight)
     return np.asarray(np.divide(above, below, out=np.zeros(len(below)), where=below > 0)[number])
 

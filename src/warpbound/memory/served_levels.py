@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.trace import Trace
 from warpbound.memory import dram, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
+from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Sampled
@@ -212,7 +213,8 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
     partly = (kind[at] == WRITE) & (touched.addresses * _bytes_of_lane(program, parts)[at] < SECTOR_B)
     weights = weight[at] * exactly
-    sectors = dram.SampledSectors(touched.sector, kind[at], block[at], plan.turn[block[at]], weights, partly)
+    pairs = block_sectors(touched.sector, block[at], plan.turn)
+    sectors = dram.SampledSectors(touched.sector, kind[at], block[at], weights, partly, pairs)
     arrays = tuple((start, size) for _, start, size in trace.arrays) if how.arrays is None else how.arrays
     if len(parts[1].weight):
         arrays = (*arrays, local_array(program, trace, machine))
