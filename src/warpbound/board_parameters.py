@@ -66,6 +66,7 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     plausible: tuple[float, float] | None = None  # least and most of a real board, base unit
     carries: tuple[str, ...] = ()  # rates that change in proportion when this one is set
     default: float = 0.0        # with fallback "model": the value, in the first unit
+    rule: str = ""              # of headline/parameter_fallbacks, where the value depends on the board
     default_with: str = ""      # what a board must have for the default to matter
     default_archs: tuple[int, ...] = ()  # architectures where the default was measured
     origin: str = ""            # where the default comes from, after "from"
@@ -79,6 +80,10 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     follows: Mapping[str, tuple[str, ...]] = {}  # latency classes, pipes and families whose latency it scales
     slider: str = ""            # label on the page, for the parameters most kernels feel; others: their meaning
     slider_rank: int = 0        # order of these
+    partition_rank: int = 0     # place on the page among those that memory partitions are simulated with; 0: none
+    varied_with: str = ""       # group that a sweep varies as arrays, as none of it changes what a warp does
+    watts_need: bool = False    # no watts are predicted for a board that lacks it
+    device_attribute: str = ""  # of the driver, in base units, that a profile may give in its place
     measured_by: tuple[str, ...] = ()  # mechanisms of `warpbound measure`, the most reliable first
     not_measured: str = ""      # why no mechanism gives it, where the fallback does not tell
 
@@ -106,6 +111,16 @@ LANES: Mapping[str, str] = MappingProxyType(  # pipe -> the parameter that is it
 def with_fallback(*kinds: str) -> tuple[str, ...]:
     """Names of the parameters with one of these fallbacks, in the catalogue's order."""
     return tuple(name for name, parameter in PARAMETERS.items() if parameter.fallback in kinds)
+
+
+def varied_with(group: str) -> tuple[str, ...]:
+    """Names of the parameters of a group that a sweep varies as arrays, in the catalogue's order."""
+    return tuple(name for name, parameter in PARAMETERS.items() if parameter.varied_with == group)
+
+
+def with_followers(name: str) -> tuple[str, ...]:
+    """A parameter, and the rates that change in proportion when it is set."""
+    return (name, *PARAMETERS[name].carries)
 
 
 def check_setting(name: str, value: float, own: tuple[float, str] | None, board: str) -> None:

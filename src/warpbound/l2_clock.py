@@ -9,10 +9,11 @@ Models   Where a board has `l2_clock`, L2 keeps its bytes per cycle of that cloc
 Omits    a clock of the crossbar that differs from that of L2.
 """
 
+from warpbound.board_parameters import PARAMETERS
 from warpbound.machine import Gpu
 
 IN_STEP = 0.94  # cycles of L2 per cycle of the SMs while a board's rates and latencies were measured
-RATES = ("l2_bandwidth", "l2_shared_read_bandwidth", "l2_far_bandwidth")
+RATES = tuple(name for name, x in PARAMETERS.items() if x.decides == "l2" and x.units[0] == "GB/s")
 
 
 def l2_rate(gpu: Gpu, name: str = "l2_bandwidth") -> float | None:

@@ -18,11 +18,11 @@ from warpbound.workload.files.lanes import FIRST_IN_THE_TABLES, alu_latency, iss
 ARCHITECTURE = "the architecture"
 _WARP = 32
 _TIMINGS = {"issue_gap": "gap", "reissue_cost": "reissue"}  # parameter -> key of isa/timings.toml
-_RULES: dict[str, Callable[[Gpu], float]] = {
-    "issue_width": issue_rate,
-    "alu_latency": alu_latency,
-    "miss_registers": lambda board: float(_WARP * board.limits.max_warps_per_sm),
-    "store_piece_cost": lambda board: HAND_OVER if board.arch >= FIRST_IN_THE_TABLES else 0.0,
+_RULES: dict[str, Callable[[Gpu], float]] = {  # of board_parameters.toml
+    "issue rate": issue_rate,
+    "addition": alu_latency,
+    "one of each thread": lambda board: float(_WARP * board.limits.max_warps_per_sm),
+    "hand-over to L1": lambda board: HAND_OVER if board.arch >= FIRST_IN_THE_TABLES else 0.0,
 }
 
 
@@ -53,7 +53,7 @@ def _fallback(name: str, board: Gpu, fitted: Parameters) -> Fallback | None:
         return None if quantity is None else Fallback(quantity.value, quantity.unit, kind)
     if kind == "model":
         useless = parameter.default_with and parameter.default_with not in board.parameters
-        value = 0.0 if useless else parameter.default or _RULES[name](board)
+        value = 0.0 if useless else parameter.default or _RULES[parameter.rule](board)
     else:
         value = _of_architecture(name, board)
     return Fallback(value, unit, parameter.origin or ARCHITECTURE) if value else None
@@ -61,8 +61,8 @@ def _fallback(name: str, board: Gpu, fitted: Parameters) -> Fallback | None:
 
 def _of_architecture(name: str, board: Gpu) -> float:
     """In the parameter's first unit; 0 where the architecture has no such thing."""
-    if name in _RULES:
-        return _RULES[name](board)
+    if rule := PARAMETERS[name].rule:
+        return _RULES[rule](board)
     if name in _TIMINGS:
         table = timing(board.arch, board.key)
         return (table.get(_TIMINGS[name]) if table else None) or 0.0

@@ -12,6 +12,7 @@ from dataclasses import replace
 
 from warpbound import machine
 from warpbound.analysis import Settings
+from warpbound.board_parameters import PARAMETERS, UNITS
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import Argument
 from warpbound.kernel_launch import Launch
@@ -26,10 +27,7 @@ from warpbound.program.cubin import read_cubin
 from warpbound.program.cuda import Options
 from warpbound.quick_dataclasses import dataclass
 
-ATTRIBUTES = {  # parameter of a board -> attribute of the device, and its unit in a board's file
-    "sm_count": (f"{DEVICE}multiprocessor_count", 1.0, "1"),
-    "l2_size": (f"{DEVICE}l2_cache_size", 2.0**20, "MiB"),
-}
+ATTRIBUTES = {name: f"{DEVICE}{x.device_attribute}" for name, x in PARAMETERS.items() if x.device_attribute}
 CONTEXT_SMS = "launch__sm_count"
 CHECK_BITS = "dram_check_bits"
 REPORTED = "reported by the driver"
@@ -121,14 +119,15 @@ def board_of(profiled: ProfiledLaunch) -> Gpu:
 def _as_reported(board: Gpu, profiled: ProfiledLaunch) -> Gpu:
     """With the SMs, the L2 and the check bits that the report states; a context may have a part of the SMs."""
     changed = dict(board.parameters)
-    for parameter, (attribute, scale, unit) in ATTRIBUTES.items():
-        told: Value | None = profiled.device.get(attribute)
+    for parameter, attribute in ATTRIBUTES.items():
+        value: Value | None = profiled.device.get(attribute)
         if parameter == "sm_count" and profiled.number(CONTEXT_SMS):
-            attribute, told = CONTEXT_SMS, int(profiled.number(CONTEXT_SMS) or 0)
+            attribute, value = CONTEXT_SMS, int(profiled.number(CONTEXT_SMS) or 0)
         own = board.get(parameter)
-        if isinstance(told, int) and told > 0 and own != told:
+        if isinstance(value, int) and value > 0 and own != value:
             source = f"{profiled.report.name}, {attribute}"
-            changed[parameter] = Quantity(told / scale, unit, source, "measured", REPORTED)
+            unit = PARAMETERS[parameter].units[0]
+            changed[parameter] = Quantity(value / UNITS[unit], unit, source, "measured", REPORTED)
     if ECC in profiled.device:
         source = f"{profiled.report.name}, {ECC}"
         changed[CHECK_BITS] = Quantity(float(has_ecc(profiled, board)), "1", source, "measured", REPORTED)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from warpbound import machine
+from warpbound.board_parameters import PARAMETERS
 from warpbound.page.kernel_sources import held_by_rules
 from warpbound.page.launch_sliders import launch_controls, written_controls
 from warpbound.page.sliders import Control, gpu_controls, limit_controls, renamed, set_gpu_controls
@@ -25,10 +26,10 @@ HOLDS = "What one SM holds, and in which portions it hands it out."
 SIMULATED = "When you release, its micro-benchmarks are simulated again, which takes some seconds."
 FIRST_SHOWN = 6  # numbers of a board that are shown before the list is expanded
 DIGITS = 6  # of a number that the models use in full until it is set by hand
-OF_PARTITIONS = (  # numbers of a board that its memory partitions are simulated with
-    "memory_partitions", "partition_width", "dram_achievable_bandwidth", "dram_latency", "latency_clock",
-    "sm_count", "boost_clock", "block_start",
-)  # fmt: skip
+OF_PARTITIONS = sorted(
+    (name for name, parameter in PARAMETERS.items() if parameter.partition_rank),
+    key=lambda name: PARAMETERS[name].partition_rank,
+)
 LIMITS_OF_RUNS = ("max_warps_per_sm", "max_threads_per_block")
 
 

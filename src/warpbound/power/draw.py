@@ -18,9 +18,7 @@ from warpbound.power.activity import Activity
 from warpbound.quick_dataclasses import dataclass
 
 OWN_SPREAD, TAKEN_SPREAD = 0.05, 0.12  # relative standard uncertainty of watts: of a board that was fitted, of others
-NEEDED = (
-    "tdp", "standing_power", "clocked_power", "voltage_floor", "voltage_knee", "instruction_energy", "dram_energy",
-)  # fmt: skip
+NEEDED = tuple(name for name, parameter in PARAMETERS.items() if parameter.watts_need)
 
 
 @dataclass(frozen=True)

@@ -5,28 +5,25 @@ Models   rates and waits of device memory, rates of L2 and of atomics. All other
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
+from warpbound.board_parameters import varied_with
+from warpbound.headline.parameters import Parameters, fitted_parameters
+from warpbound.l2_clock import RATES
 from warpbound.machine import Gpu, override
 
 Array = NDArray[np.float64]
-_DRAM = (
-    "dram_bandwidth", "dram_data_rate", "dram_achievable_bandwidth", "dram_read_capacity", "dram_write_capacity",
-    "dram_mix_cost", "dram_wait_read", "dram_wait_mixed",
-)  # fmt: skip
-_L2 = ("l2_bandwidth", "l2_far_bandwidth", "l2_write_cost")
-_ATOMICS = ("atomic_rate",)
+_DRAM, _L2, _ATOMICS = varied_with("dram"), varied_with("l2"), varied_with("atomics")
 GROUPS = (_DRAM, _L2, _ATOMICS)  # parameters of a group change the same fields of `Parameters`
 ARRAYS = tuple(name for group in GROUPS for name in group)
-_RATIOS = ("l2_bandwidth", "l2_far_bandwidth")  # fields that are times of the board's own value
+_RATIOS = tuple(name for name in _L2 if name in RATES)  # fields that are times of the board's own value
 _FIELDS = {
-    _DRAM: ("dram_bandwidth", *(name for name in FITTED if name.startswith("dram_"))),
-    _L2: ("l2_bandwidth", "l2_far_bandwidth", "l2_write_cost"),
+    _DRAM: tuple(name for name in _DRAM if name in {field.name for field in fields(Parameters)}),
+    _L2: _L2,
     _ATOMICS: _ATOMICS,
 }
 

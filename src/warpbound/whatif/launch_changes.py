@@ -5,7 +5,7 @@ from dataclasses import replace
 from math import ceil
 
 from warpbound.adapt.resources import eased
-from warpbound.board_parameters import PARAMETERS
+from warpbound.board_parameters import with_followers
 from warpbound.latency import memory_latency
 from warpbound.machine import override
 from warpbound.predict import Place
@@ -20,7 +20,7 @@ FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
 HIDE_MORE = "resident warps hide more of the latency"  # in the reason of every change that raises occupancy by a step
-_MEMORY_RATES = ("dram_bandwidth", *PARAMETERS["dram_bandwidth"].carries)
+_MEMORY_RATES = with_followers("dram_bandwidth")
 
 
 def occupancy(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from warpbound.board_parameters import PARAMETERS, UNITS
 from warpbound.errors import WarpboundError
 from warpbound.machine import Gpu, Quantity
 from warpbound.measure.case import Axis, Buffer, Case, Estimate, Findings, Record, Step, column, curve, matching
@@ -25,9 +26,6 @@ ROWS = 8                 # period of blocks in the mixture, some of which write
 PROPORTIONS = (2, 4, 6)  # of these, at every occupancy
 FITTED = ("init", "read", "scale")
 FITTED_BLOCKS = (1, 2, 4)  # per SM
-UNITS = {"block_start": ("ns", 1e9), "store_cost": ("ns", 1e9), "dram_wait_read": ("ns", 1e9),
-         "dram_wait_mixed": ("ns", 1e9), "dram_read_capacity": ("GB/s", 1e-9),
-         "dram_write_capacity": ("GB/s", 1e-9)}  # fmt: skip  (of the catalogue)
 
 
 def source() -> str:
@@ -145,8 +143,8 @@ def fit(records: list[Record], board: Gpu) -> Findings:
     note = "fitted to init, read and scale with one to four blocks per SM and to the widest read"
     parameters = {}
     for name, value in best.values.items():
-        unit, factor = UNITS.get(name, ("1", 1.0))
-        parameters[name] = Estimate(value * factor, unit, note, best.standard_errors[name])
+        unit = PARAMETERS[name].units[0]
+        parameters[name] = Estimate(value / UNITS[unit], unit, note, best.standard_errors[name])
     errors = {name: round(error, 4) for name, error in best.errors.items()}
     return Findings(parameters, {"mean error of the fit": errors})
 
