@@ -2,6 +2,7 @@
 
 import ctypes
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -144,8 +145,83 @@ def speckle(folder: Path, _: str) -> bool:
     return bool(np.abs(written - np.floor(255 * np.log(now))).max() <= 1)
 
 
+def layers(folder: Path, _: str) -> bool:
+    """Rodinia's backprop: products of inputs and weights summed by blocks of 16 inputs, and the weights corrected."""
+    inputs, hidden = 1024, 16
+    library = ctypes.CDLL(None)
+    library.srand(7)
+    draws = [library.rand() for _ in range((inputs + 1) * (hidden + 1) + 2 * (hidden + 1) + inputs)]
+    drawn = np.array(draws, float) / (2**31 - 1)
+    weights, second, units = np.split(drawn, np.cumsum([(inputs + 1) * (hidden + 1), 2 * (hidden + 1)]))
+    weights, last = weights.reshape(inputs + 1, hidden + 1) - 0.5, second.reshape(hidden + 1, 2)[:, 1] - 0.5
+    products = units[:, None] * weights[1:, 1:]
+    sums = products.reshape(inputs // 16, 16, hidden).sum(1)
+    middle = 1 / (1 + np.exp(-(weights[0, 1:] + products.sum(0))))
+    output = 1 / (1 + np.exp(-(last[0] + middle @ last[1:])))
+    delta = middle * (1 - middle) * output * (1 - output) * (0.1 - output) * last[1:]
+    weights[:, 1:] += 0.3 * delta * np.concatenate([[1.0], units])[:, None]
+    written = np.fromfile(folder / "results.bin", np.float32)
+    corrected = written[sums.size :].reshape(weights.shape)[:, 1:]
+    return bool(
+        np.allclose(written[: sums.size], sums.ravel(), atol=1e-5)
+        and np.allclose(corrected, weights[:, 1:], rtol=0, atol=1e-6) and np.abs(delta).max() > 1e-3
+    )  # fmt: skip
+
+
+def records(folder: Path, _: str) -> bool:
+    """Rodinia's b+tree: keys 0 to 4095 hold themselves; ranges and single keys are drawn from the C library."""
+    size = 4096
+    library = ctypes.CDLL(None)
+    library.srand(1)
+
+    def key() -> int:
+        return int(np.float32(library.rand()) / np.float32(2**31 - 1) * np.float32(size))
+
+    text = (folder / "output.txt").read_text()
+    ranges, _, single = text.partition("command: k")
+    span = int(re.findall(r"rSize=(\d+)", ranges)[0])
+    expected = []
+    for number in range(int(re.findall(r"j count=(\d+)", ranges)[0])):
+        start, end = (first := key()), first + span
+        if end >= size:
+            start, end = start - (end - size), size - 1
+        expected.append((number, start, end - start + 1))
+    listed = [tuple(map(int, each)) for each in re.findall(r"^(\d+) +(-?\d+) +(-?\d+)$", ranges, re.M)]
+    values = [int(value) for value in re.findall(r"^\d+ +(-?\d+)$", single, re.M)]
+    return listed == expected and len(values) > 0 and values == [key() for _ in values]
+
+
+def clusters(folder: Path, _: str) -> bool:
+    """Rodinia's streamcluster: the program for CPUs that lies beside it finds the same centres."""
+    program = folder / "on_cpu"
+    source = folder / "streamcluster_original.cpp"
+    subprocess.run(["g++", "-O2", "-w", "-fpermissive", str(source), "-o", str(program), "-lpthread"], check=True)
+    arguments = ["3", "5", "16", "512", "512", "100", "none", "cpu.txt", "1"]
+    subprocess.run([str(program), *arguments], cwd=folder, check=True, capture_output=True)
+    own, cpu = (np.array((folder / name).read_text().split(), float) for name in ("out.txt", "cpu.txt"))
+    return len(cpu) > 0 and len(own) == len(cpu) and bool(np.allclose(own, cpu, rtol=1e-5))
+
+
+def wavelets(folder: Path, _: str) -> bool:
+    """Rodinia's dwt2d: the reversible 5/3 wavelets of JPEG 2000 on two levels of an image of 64 x 64, rows first."""
+    bands = np.fromfile(folder / "image.rgb", np.uint8).reshape(64, 64).astype(int) - 128
+    for size in (64, 32):
+        for _axis in range(2):
+            bands[:size, :size] = _lifted(bands[:size, :size]).T
+    return bool(np.array_equal(np.fromfile(folder / "image.rgb.dwt.out", np.uint8).reshape(64, 64) - 128, bands))
+
+
+def _lifted(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Each row's low half, then its high half; rows are mirrored at their ends."""
+    even, odd = rows[:, ::2], rows[:, 1::2]
+    high = odd - (even + np.concatenate([even[:, 1:], even[:, -1:]], 1)) // 2
+    low = even + (np.concatenate([high[:, :1], high[:, :-1]], 1) + high + 2) // 4
+    return np.concatenate([low, high], 1)
+
+
 CHECKS: dict[str, Check] = {
     "speckle": speckle, "alignment": alignment, "forces": forces, "costs": costs,
     "nearest": nearest, "solution": solution, "cheapest paths": cheapest_paths,
-    "temperatures": temperatures,
+    "temperatures": temperatures, "layers": layers, "records": records, "clusters": clusters,
+    "wavelets": wavelets,
 }  # fmt: skip

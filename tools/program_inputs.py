@@ -62,6 +62,12 @@ def _pgm(folder: Path, rows: int = 64, columns: int = 64) -> None:
     (folder / "image.pgm").write_text(f"P2\n{columns} {rows}\n255\n{text}\n")
 
 
+def _pixels(folder: Path, size: int = 64) -> None:
+    """An image of one byte per pixel, with so little contrast that no wavelet coefficient leaves a byte."""
+    pixels = np.random.default_rng(8).integers(110, 146, (size, size), np.uint8)
+    (folder / "image.rgb").write_bytes(pixels.tobytes())
+
+
 def _tree(folder: Path, count: int = 4096) -> None:
     """Keys and commands as Rodinia's b+tree reads them."""
     (folder / "keys.txt").write_text(f"{count}\n" + "".join(f"{i}\n" for i in range(count)))
@@ -81,7 +87,7 @@ def _points(folder: Path, count: int = 800, features: int = 4) -> None:
 
 MAKERS: dict[str, Callable[[Path], None]] = {
     "fields": _fields, "graph": _graph, "hurricanes": _hurricanes, "image": _pgm, "tree": _tree, "text": _bytes,
-    "points": _points,
+    "points": _points, "pixels": _pixels,
 }  # fmt: skip
 TABLES = tomllib.loads((Path(__file__).parent / "programs.toml").read_text())
 SAMPLE_ARGUMENTS: dict[str, tuple[str, ...]] = {name: tuple(words) for name, words in TABLES["arguments"].items()}
