@@ -203,19 +203,19 @@ def clusters(folder: Path, _: str) -> bool:
 
 
 def wavelets(folder: Path, _: str) -> bool:
-    """Rodinia's dwt2d: the reversible 5/3 wavelets of JPEG 2000 on two levels of an image of 64 x 64, rows first."""
-    bands = np.fromfile(folder / "image.rgb", np.uint8).reshape(64, 64).astype(int) - 128
-    for size in (64, 32):
+    """Rodinia's dwt2d: the reversible 5/3 wavelets of JPEG 2000 on two levels of an image of 256 x 256, columns first."""
+    bands = np.fromfile(folder / "image.rgb", np.uint8).reshape(256, 256).astype(int) - 128
+    for size in (256, 128):
         for _axis in range(2):
-            bands[:size, :size] = _lifted(bands[:size, :size]).T
-    return bool(np.array_equal(np.fromfile(folder / "image.rgb.dwt.out", np.uint8).reshape(64, 64) - 128, bands))
+            bands[:size, :size] = _lifted(bands[:size, :size].T)
+    return bool(np.array_equal(np.fromfile(folder / "image.rgb.dwt.out", np.uint8).reshape(256, 256).astype(int) - 128, bands))
 
 
 def _lifted(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Each row's low half, then its high half; rows are mirrored at their ends."""
+    """Each row's low half, then its high half; rows are mirrored at their ends. Quotients are cut as in C."""
     even, odd = rows[:, ::2], rows[:, 1::2]
-    high = odd - (even + np.concatenate([even[:, 1:], even[:, -1:]], 1)) // 2
-    low = even + (np.concatenate([high[:, :1], high[:, :-1]], 1) + high + 2) // 4
+    high = odd - np.trunc((even + np.concatenate([even[:, 1:], even[:, -1:]], 1)) / 2).astype(int)
+    low = even + np.trunc((np.concatenate([high[:, :1], high[:, :-1]], 1) + high + 2) / 4).astype(int)
     return np.concatenate([low, high], 1)
 
 

@@ -62,7 +62,7 @@ def _pgm(folder: Path, rows: int = 64, columns: int = 64) -> None:
     (folder / "image.pgm").write_text(f"P2\n{columns} {rows}\n255\n{text}\n")
 
 
-def _pixels(folder: Path, size: int = 64) -> None:
+def _pixels(folder: Path, size: int = 256) -> None:
     """An image of one byte per pixel, with so little contrast that no wavelet coefficient leaves a byte."""
     pixels = np.random.default_rng(8).integers(110, 146, (size, size), np.uint8)
     (folder / "image.rgb").write_bytes(pixels.tobytes())
