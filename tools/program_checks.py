@@ -203,12 +203,13 @@ def clusters(folder: Path, _: str) -> bool:
 
 
 def wavelets(folder: Path, _: str) -> bool:
-    """Rodinia's dwt2d: the reversible 5/3 wavelets of JPEG 2000 on two levels of an image of 256 x 256, columns first."""
+    """Rodinia's dwt2d: the reversible 5/3 wavelets of JPEG 2000 on two levels of 256 x 256 pixels, columns first."""
     bands = np.fromfile(folder / "image.rgb", np.uint8).reshape(256, 256).astype(int) - 128
     for size in (256, 128):
         for _axis in range(2):
             bands[:size, :size] = _lifted(bands[:size, :size].T)
-    return bool(np.array_equal(np.fromfile(folder / "image.rgb.dwt.out", np.uint8).reshape(256, 256).astype(int) - 128, bands))
+    written = np.fromfile(folder / "image.rgb.dwt.out", np.uint8).reshape(256, 256)
+    return bool(np.array_equal(written.astype(int) - 128, bands))
 
 
 def _lifted(rows: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -1,6 +1,7 @@
 """Static mode says what the code alone tells of its memory accesses, and what it had to assume."""
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -190,6 +191,17 @@ def test_the_verdict_is_about_the_loop_whose_own_body_weighs_most(outer: int, in
     work = static_work(case_of(nest(outer, inner), gpu("rtx-4090"), None, DEFAULT))
     (chosen,) = [piece.loop.depth for piece in work.loops if piece.work is work.focus]
     assert chosen == depth
+
+
+def test_what_takes_too_long_is_left_out_with_a_sentence_and_the_rest_is_answered() -> None:
+    program, board = nest(3, 5), gpu("rtx-4090")
+    hurried = static_work(case_of(program, board, None, replace(DEFAULT, patience_s=0.0)))
+    patient = static_work(case_of(program, board, None, DEFAULT))
+    assert (len(patient.loops), len(hurried.loops)) == (2, 1)
+    assert "stopped after 0 s" in hurried.notes[0] and "1 of its loops are left out" in hurried.notes[0]
+    assert not any("stopped" in note for note in patient.notes)
+    assert hurried.whole.warp_instructions == patient.whole.warp_instructions
+    assert hurried.loops[0].work == patient.loops[0].work
 
 
 def test_without_a_loop_the_verdict_is_about_the_whole_kernel() -> None:

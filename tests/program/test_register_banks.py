@@ -71,7 +71,7 @@ def _issue(lines: list[str], board: str) -> float:
     """SM cycles of issue that one pass of one warp takes."""
     instructions, where = code(*lines), gpu(board)
     ones = [1.0] * len(lines)
-    counts = count(instructions, facts_of(instructions, where.arch), ones, ones)
+    counts = count(instructions, facts_of(instructions, where.arch), bank_reads(instructions), ones, ones)
     issued, units = counts.warp_instructions, dict(counts.units)
     work = Workload("", "warp", (0, 0), issued, 0.0, {}, units, {}, {}, Memory(), 0.0, 0.0, {})
     return demand(work, where, 1e9)["issue"]

@@ -360,12 +360,13 @@ def test_flop_of_one_lane(text: str, kind: str, operations: int) -> None:
 def test_counts_follow_how_often_and_by_how_many() -> None:
     instructions = listing("FFMA R0, R1, R2, R3\nBAR.SYNC 0x0\nHMMA.16816.F32 R0, R4, R8, R0").instructions
     facts = [opcode_facts(one.opcode, one.modifiers, ARCH) for one in instructions]
-    found = count(instructions, facts, [3.0, 2.0, 1.0], [40.0, 64.0, 32.0])
+    read = [(0, 0)] * 3
+    found = count(instructions, facts, read, [3.0, 2.0, 1.0], [40.0, 64.0, 32.0])
     assert (found.warp_instructions, found.thread_instructions, found.barriers) == (6, 136, 2)
     assert found.flop == {"fp32": 80, "tensor": 2 * 16 * 8 * 16}
     assert found.tensor == {"fp16": 16 * 8 * 16}
     assert found.units["fma"] == 3
-    assert count(instructions, facts, [0.0] * 3, [0.0] * 3).warp_instructions == 0
+    assert count(instructions, facts, read, [0.0] * 3, [0.0] * 3).warp_instructions == 0
 
 
 @pytest.mark.parametrize("text, size", [("LDG.E.U8", 1), ("LDG.E.S16", 2), ("LDG.E", 4), ("LDG.E.64", 8)])

@@ -103,7 +103,7 @@ def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average:
     each, facts = per_execution(instructions, traffic, executed * average.warps), facts_of(instructions, case.gpu.arch)
 
     def asked(issued: NDArray[np.float64]) -> dict[str, float]:
-        counts = count(instructions, facts, issued.tolist(), issued.tolist())
+        counts = count(instructions, facts, case.program.bank_reads, issued.tolist(), issued.tolist())
         memory = _total(each, issued)
         part = replace(work, warp_instructions=counts.warp_instructions, units=dict(counts.units),
                        tensor=dict(counts.tensor), memory=memory)  # fmt: skip

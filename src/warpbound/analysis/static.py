@@ -1,6 +1,8 @@
 """Work from the code alone: loops and straight-line code, without trip counts or contents of arrays."""
 
-from collections.abc import Callable, Iterable
+import math
+import time
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
@@ -8,7 +10,7 @@ from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.execution_summary import Observed
 from warpbound.latency import LEVELS, waits
 from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
-from warpbound.memory.static_accesses import Access, Predicted, predicted, threads_of
+from warpbound.memory.static_accesses import TOO_LATE, Access, Predicted, predicted, threads_of
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
@@ -30,6 +32,8 @@ if TYPE_CHECKING:  # a fifth of a static answer's time to load
 
     SampleRun = tuple[Trace, Sample, Traffic]  # what sampled blocks did, which of them there are, their traffic
 
+STATIC_PATIENCE_S = 30.0  # of one thread's processor time
+STOPPED = "the analysis of the code was stopped after {seconds:g} s (--patience SECONDS gives it more).{loops}"
 NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them
 
 
@@ -90,19 +94,19 @@ class Work:
 
 
 def static_work(case: Case) -> Work:
-    """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so."""
+    """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so.
+
+    A kernel that takes longer than `STATIC_PATIENCE_S` gets what is there by then, and a note.
+    """
+    patience = STATIC_PATIENCE_S if case.settings.patience_s is None else case.settings.patience_s
+    deadline = time.thread_time() + patience
     instructions, arch = case.program.instructions, case.gpu.arch
-    costs = addresses_known(case)
+    costs = addresses_known(case, deadline)
     timing = waits(instructions, case.latency, extra=_conflicts(costs))
     whole = with_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
-    loops = tuple(
-        Piece(
-            loop,
-            on_board(work, case.gpu),
-            intervals=tuple(on_board(w, case.gpu) for _, w in intervals(case.program, arch, loop, timing, costs)),
-        )
-        for loop, work in iterations(case.program, arch, timing, costs)
-    )
+    loops, left = _pieces(case, timing, costs, deadline)
+    late = any(access.depends_on == TOO_LATE for access in costs.values())
+    stopped = (STOPPED.format(seconds=patience, loops=f" {left} of its loops are left out." if left else ""),)
     return Work(
         mode="static",
         whole=whole,
@@ -113,17 +117,33 @@ def static_work(case: Case) -> Work:
             level: with_start(straight(case.program, arch, _served(case, level, costs)), case).latency
             for level in LEVELS
         },
-        notes=(NOTE, *address_notes(case, costs), NO_REUSE),
+        notes=(*(stopped if left or late else ()), NOTE, *address_notes(case, costs), NO_REUSE),
         accesses=costs,
     )
 
 
-def addresses_known(case: Case) -> Predicted:
-    """Cost of accesses from the code's address arithmetic, for the launch or the assumed block size."""
+def _pieces(
+    case: Case, timing: Sequence[Wait], costs: Predicted, deadline: float
+) -> tuple[tuple[Piece, ...], int]:
+    """One iteration of each loop, and how many loops there was no time for."""
+    pieces: list[Piece] = []
+    for loop, work in iterations(case.program, case.gpu.arch, timing, costs):
+        parts = intervals(case.program, case.gpu.arch, loop, timing, costs)
+        pieces.append(Piece(loop, on_board(work, case.gpu), intervals=tuple(on_board(w, case.gpu) for _, w in parts)))
+        if time.thread_time() > deadline:
+            break
+    return tuple(pieces), sum(bool(loop.stream) for loop in loop_paths(case.program)) - len(pieces)
+
+
+def addresses_known(case: Case, deadline: float = math.inf) -> Predicted:
+    """Cost of accesses from the code's address arithmetic, for the launch or the assumed block size.
+
+    deadline : in the thread's processor time, s, after which accesses are `TOO_LATE`.
+    """
     program, launch = case.program, case.launch
     threads = threads_of(program, _block(case), launch.grid if launch else None, _scalars(case))
     streams = [whole_path(program), *(loop.stream for loop in loop_paths(program))]
-    return predicted(program, case.gpu.arch, threads, streams)
+    return predicted(program, case.gpu.arch, threads, streams, deadline)
 
 
 def _block(case: Case) -> tuple[int, int, int]:

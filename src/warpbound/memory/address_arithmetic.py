@@ -6,7 +6,9 @@ Models   One given path through the code, with every loop twice: a difference th
 Omits    Which lanes take part; values loaded from memory, unless all lanes load the same one.
 """
 
+import math
 import re
+import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import gcd
@@ -43,12 +45,14 @@ class Address:
 
 
 def addresses(
-    instructions: Sequence[Instruction], arch: int, threads: Threads, streams: Iterable[Sequence[int]]
+    instructions: Sequence[Instruction], arch: int, threads: Threads, streams: Iterable[Sequence[int]],
+    deadline: float = math.inf,
 ) -> dict[tuple[int, str], Address]:
     """(instruction, space) -> its address; space is global, shared or local.
 
     streams : the way through the kernel first, then an iteration of each loop. A loop starts with what the registers
-    held when the way first came to its first instruction.
+    held when the way first came to its first instruction. No loop is begun after the deadline, in the thread's
+    processor time, s.
     """
     way, *loops = streams
     heads = {loop[0] for loop in loops if loop}
@@ -59,7 +63,7 @@ def addresses(
             saved[index] = reader.registers.copy()
         reader.step(index)
     for loop in loops:
-        if loop:
+        if loop and time.thread_time() < deadline:
             reader.registers, reader.met = saved.get(loop[0], reader.registers).copy(), {}
             for index in (*loop, *loop):
                 reader.step(index)

@@ -7,6 +7,8 @@ Models   All threads of a block take part. Arrays begin at multiples of 256 byte
 Omits    Predicates and divergence.
 """
 
+import math
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -29,6 +31,7 @@ NOTE = (
     "sectors and bank conflicts follow from the address arithmetic for blocks of {block} threads: every thread takes "
     "part, arrays and rows of unknown length begin at multiples of 128 bytes, no index is clamped"
 )
+TOO_LATE = "what the analysis had no time for"
 SECTORED_FROM = 50  # sm number from which 32-byte sectors are the transactions
 _WIDTHS = (32, 16, 8, 4, 2)
 
@@ -83,17 +86,23 @@ def _dimensions(arch: int) -> tuple[int, int]:
 
 
 def predicted(
-    program: Program, arch: int, threads: Threads, streams: Sequence[Sequence[int]]
+    program: Program, arch: int, threads: Threads, streams: Sequence[Sequence[int]], deadline: float = math.inf
 ) -> dict[tuple[int, str], Access]:
     """(instruction, space) -> what one execution costs on sm `arch`.
 
-    streams : the way through the kernel, then an iteration of each loop.
+    streams : the way through the kernel, then an iteration of each loop. deadline : in the thread's processor time, s;
+    loops and accesses that come later are not looked at.
     """
     instructions = program.instructions
-    result = addresses(instructions, program.arch, threads, streams)
+    result = addresses(instructions, program.arch, threads, streams, deadline)
     non_local = {key: access for key, access in result.items() if key[1] != "local"}
     new = first_touches(instructions, non_local, threads)
-    costs = {key: _access(instructions[key[0]], key[1], address, (threads, arch)) for key, address in non_local.items()}
+    costs = {
+        key: _access(instructions[key[0]], key[1], address, (threads, arch))
+        if time.thread_time() < deadline
+        else Access(depends_on=TOO_LATE)
+        for key, address in non_local.items()
+    }
     return {key: replace(cost, first_touch=new.get(key, 1.0)) for key, cost in costs.items()}
 
 

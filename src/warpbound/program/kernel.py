@@ -6,6 +6,7 @@ from functools import cached_property
 from warpbound.errors import CommandError
 from warpbound.program.control_flow import Flow, flow
 from warpbound.program.instruction import Instruction
+from warpbound.program.register_banks import bank_reads
 from warpbound.program.register_sets import RegisterSets, register_sets
 from warpbound.quick_dataclasses import dataclass
 
@@ -92,6 +93,11 @@ class Program:
     def register_sets(self) -> RegisterSets:
         """What each instruction reads and writes."""
         return register_sets(self.instructions)
+
+    @cached_property
+    def bank_reads(self) -> list[tuple[int, int]]:
+        """Registers that each instruction reads from the even and from the odd bank."""
+        return bank_reads(self.instructions)
 
     def source_line(self, number: int) -> str:
         """Text of a line of the source (from 1), empty when the source is not at hand."""

@@ -222,7 +222,8 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
     """The mean warp of a launch of `warps` warps; `memory` is its traffic, `timed` the path it takes."""
     issued = mean_per_warp(trace, sampled, trace.executed)
     threads = mean_per_warp(trace, sampled, trace.threads)
-    counts = count(program.instructions, facts_of(program.instructions, arch), issued.tolist(), threads.tolist())
+    facts = facts_of(program.instructions, arch)
+    counts = count(program.instructions, facts, program.bank_reads, issued.tolist(), threads.tolist())
     share = path_share(trace, sampled, timed.stream)
     return Workload(
         title="whole launch",

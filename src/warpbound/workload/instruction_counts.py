@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.program.instruction import RZ, Instruction, Operand
-from warpbound.program.register_banks import BANKS, bank_reads
+from warpbound.program.register_banks import BANKS
 
 WARP = 32
 _ONE_HALF = frozenset({"H0_H0", "H1_H1"})  # how a source is marked of which one half serves as both
@@ -33,17 +33,18 @@ def facts_of(instructions: Sequence[Instruction], arch: int) -> tuple[OpcodeFact
 def count(
     instructions: Sequence[Instruction],
     facts: Sequence[OpcodeFacts],
+    read: Sequence[tuple[int, int]],
     issued: Sequence[float],
     threads: Sequence[float],
 ) -> Counts:
     """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all.
 
+    read : registers that each instruction reads from each bank (`Program.bank_reads`).
     Fillers that no thread executes (@!PT) take their issue slot and nothing else. The unit `registers`, the bank of
     registers that is read more, is counted where it is read for longer than instructions are issued.
     """
     total = Counts()
     banks = [0.0] * BANKS
-    read = bank_reads(instructions)
     for instruction, fact, times, lanes, registers in zip(instructions, facts, issued, threads, read, strict=True):
         if not times:
             continue

@@ -1,7 +1,7 @@
 """Workload from the code alone: addresses that its arithmetic determines; others are assumed coalesced, and noted."""
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 
 from warpbound.memory.static_accesses import Access, Predicted
@@ -37,9 +37,9 @@ def straight(program: Program, arch: int, waits: Sequence[Wait], known: Predicte
 
 def iterations(
     program: Program, arch: int, waits: Sequence[Wait], known: Predicted = _NOTHING
-) -> tuple[tuple[LoopPath, Workload], ...]:
-    """One iteration of every loop in its steady state, outermost loops first."""
-    return tuple((loop, _iteration(program, arch, loop, waits, known)) for loop in loops(program) if loop.stream)
+) -> Iterator[tuple[LoopPath, Workload]]:
+    """One iteration of every loop in its steady state, outermost loops first, each when it is asked for."""
+    return ((loop, _iteration(program, arch, loop, waits, known)) for loop in loops(program) if loop.stream)
 
 
 def intervals(
@@ -64,7 +64,8 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
 ) -> Workload:
     times = Counter(timed.stream)
     issued = [float(times[i]) for i in range(len(program.instructions))]
-    counts = count(program.instructions, facts_of(program.instructions, arch), issued, [WARP * n for n in issued])
+    facts, threads = facts_of(program.instructions, arch), [WARP * n for n in issued]
+    counts = count(program.instructions, facts, program.bank_reads, issued, threads)
     return Workload(
         title=title,
         unit=unit,
