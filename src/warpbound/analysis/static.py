@@ -106,7 +106,7 @@ def static_work(case: Case) -> Work:
     whole = with_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
     loops, left = _pieces(case, timing, costs, deadline)
     late = any(access.depends_on == TOO_LATE for access in costs.values())
-    stopped = (STOPPED.format(seconds=patience, loops=f" {left} of its loops are left out." if left else ""),)
+    stopped = (STOPPED.format(seconds=patience, loops=f" Loops left out: {left}." if left else ""),)
     return Work(
         mode="static",
         whole=whole,
