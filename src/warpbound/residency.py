@@ -101,8 +101,8 @@ class Residency:
         if "grid" in self.limiters:
             return ()
         searches = (_other_block_size, _fewer_registers, _less_shared, _larger_carveout)
-        found = (search(self) for search in searches)
-        return tuple(step for step in found if step is not None)
+        steps = (search(self) for search in searches)
+        return tuple(step for step in steps if step is not None)
 
 
 @dataclass(frozen=True)
@@ -134,12 +134,12 @@ class ResidencySweep:
     def at(self, index: Any) -> Residency:
         """One launch of the sweep."""
         shape = self.blocks_per_sm.shape
-        one = {
+        limits = {
             name: np.broadcast_to(value, shape)[index]
             for name, value in vars(self._request).items()
             if isinstance(value, np.ndarray)
         }
-        return _one(replace(self._request, **one))
+        return _one(replace(self._request, **limits))
 
     def _tuples(self, of: Any) -> NDArray[np.object_]:
         out = np.empty(self.blocks_per_sm.shape, dtype=object)
@@ -304,8 +304,8 @@ def _shared_limit(x: _Request) -> IntArray:
     # A block larger than the carve-out gets more: the next size from 7.0 on, the largest one before.
     supported = 1024 * np.asarray(rules.carveouts_KiB)
     next_size = supported[np.minimum(np.searchsorted(supported, allocated), len(supported) - 1)]
-    grown = next_size if rules.arch >= 70 else supported[-1]
-    pool = np.where(allocated <= x.carveout, x.carveout, grown)
+    larger = next_size if rules.arch >= 70 else supported[-1]
+    pool = np.where(allocated <= x.carveout, x.carveout, larger)
     refused = allocated > rules.max_shared_per_block + rules.reserved_shared_per_block
     return np.where(refused, 0, _divide(pool, allocated))
 

@@ -60,8 +60,8 @@ def executed(program: Program, launch: Launch, gpu: Gpu) -> Executed:
     per_sm = int(resident.blocks_per_sm)
     wave = per_sm * machine.sm_count
     blocks, pattern = _whole_or_sampled(program, launch, grid, wave)
-    sampled = len(blocks)
-    whole = grid / sampled
+    sampled_blocks = len(blocks)
+    whole = grid / sampled_blocks
     home = machine.mapping(pattern.address, machine.width, machine.partitions)
     seconds = simulate(pattern, machine, per_sm).seconds
     return Executed(
@@ -71,7 +71,7 @@ def executed(program: Program, launch: Launch, gpu: Gpu) -> Executed:
         warps=int(resident.warps_per_sm),
         time=seconds * whole,
         proof=_proof(pattern, machine, per_sm, whole),
-        notes=_notes(program, gpu, grid, sampled, wave),
+        notes=_notes(program, gpu, grid, sampled_blocks, wave),
         partition_at=_first_accesses(pattern, machine, home),
         bytes_at=np.bincount(home, pattern.size, machine.partitions).astype(np.int64),
     )
@@ -129,15 +129,15 @@ def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64])
     return partition_at
 
 
-def _notes(program: Program, gpu: Gpu, grid: int, sampled: int, wave: int) -> tuple[str, ...]:
+def _notes(program: Program, gpu: Gpu, grid: int, sampled_blocks: int, wave: int) -> tuple[str, ...]:
     notes = [
         f"counters and time are of sm_{program.arch} code, executed and run on the simulated partitions of {gpu.name}",
         "every load is waited for by itself; no cache of a later machine takes part",
     ]
-    if sampled < grid:
+    if sampled_blocks < grid:
         notes.append(
-            f"{sampled} of {grid} blocks were executed, in waves of {wave} neighbours from all over the grid; the "
-            "others are taken to be like them"
+            f"{sampled_blocks} of {grid} blocks were executed, in waves of {wave} neighbours from all over the grid; "
+            "the others are taken to be like them"
         )
     return tuple(notes)
 

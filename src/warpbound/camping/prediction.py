@@ -48,10 +48,10 @@ def benchmarks_of(gpu: Gpu) -> Benchmarks:
     """The shipped table of a board. InputError where there is none."""
     table = shipped(gpu.key)
     if table is None:
-        known = ", ".join(shipped_boards())
+        board_names = ", ".join(shipped_boards())
         raise InputError(
             f"{gpu.name}: there are no benchmark data of its memory partitions.",
-            f"Give --data FILE, or --gpu with one of {known}.",
+            f"Give --data FILE, or --gpu with one of {board_names}.",
         )
     return table
 

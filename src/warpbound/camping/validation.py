@@ -86,21 +86,21 @@ def _each(pattern: Pattern, blocks_per_sm: tuple[int, ...]) -> tuple[tuple[Patte
     return tuple((pattern, blocks) for blocks in blocks_per_sm)
 
 
-def timed(known: Known, machine: Machine) -> NDArray[np.float64]:
+def timed(kernel: Known, machine: Machine) -> NDArray[np.float64]:
     """Its time at each configuration, (n,) [s]."""
-    return np.array([simulate(pattern, machine, blocks).seconds for pattern, blocks in known.runs])
+    return np.array([simulate(pattern, machine, blocks).seconds for pattern, blocks in kernel.runs])
 
 
-def judged(known: Known, times: NDArray[np.float64], table: Benchmarks, form: str) -> Judged:
+def judged(kernel: Known, times: NDArray[np.float64], table: Benchmarks, form: str) -> Judged:
     """The band of a kernel against its times; each configuration's band is of its own counters."""
-    bands = [band(_counted(pattern), known.warps, table, form) for pattern, _ in known.runs]
+    bands = [band(_counted(pattern), kernel.warps, table, form) for pattern, _ in kernel.runs]
     best, worst = (np.array([getattr(each, name) for each in bands]) for name in ("best", "worst"))
-    own = Band(known.warps, np.diagonal(best), np.diagonal(worst))
+    own = Band(kernel.warps, np.diagonal(best), np.diagonal(worst))
     opened = own.worst > own.best
     opened_partitions = np.ix_(opened, opened)
     errors = extrapolation_errors(times[opened], best[opened_partitions], worst[opened_partitions])
     return Judged(
-        known,
+        kernel,
         times,
         own,
         application_lines(times, best, worst),

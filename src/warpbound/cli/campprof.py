@@ -97,8 +97,8 @@ def predict(
     there = gpu(board)
     table = read(data) if data else benchmarks_of(there)
     title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
-    launched = _from_run(ran, words) if ran else _from_counters(words)
-    entry = predicted(launched, there, table, equation, ran.proof if ran else None)
+    counts = _from_run(ran, words) if ran else _from_counters(words)
+    entry = predicted(counts, there, table, equation, ran.proof if ran else None)
     if ran:
         entry = msgspec.structs.replace(entry, notes=[*entry.notes, *ran.notes])
     if form == "html":
@@ -182,6 +182,6 @@ def validate(board: str, equation: str, form: str) -> None:
 
     there = gpu(board)
     table, machine = benchmarks_of(there), machine_of(there)
-    titled = ((known.name, known) for known in kernels(machine))
-    results = [judged(known, timed(known, machine), table, equation) for known in announced(titled)]
+    titled = ((kernel.name, kernel) for kernel in kernels(machine))
+    results = [judged(kernel, timed(kernel, machine), table, equation) for kernel in announced(titled)]
     answer(form, validation_entry(results, equation), validation_text(results))

@@ -41,8 +41,8 @@ def coalescing(  # noqa: PLR0913  (one per option)
     if not 0 < size[0] * size[1] * size[2] <= 1024:
         raise CommandError(f"--block {block}: no block has so many threads.", "Give 1 to 1024 in all.")
     arch = machine.gpu(gpu).arch if gpu else None
-    known = dict(_value(word) for word in values)
-    entry = ask(Access(parse(expression), element, Threads(size), known, _extents(shape), space, arch))
+    settings = dict(_value(word) for word in values)
+    entry = ask(Access(parse(expression), element, Threads(size), settings, _extents(shape), space, arch))
     answer(form, entry, text(entry))
 
 

@@ -38,7 +38,7 @@ def answers(path: str, gpu: str | None) -> "list[Answered]":
     if not file.is_file():
         return []
     os.chdir(file.parent)  # of this process, which answers only this server
-    found: list[Answered] = []
+    all_answers: list[Answered] = []
     try:
         file_questions = questions(file.read_text(encoding="utf-8", errors="replace"), file.with_suffix(".toml"), gpu)
     except WarpboundError as problem:
@@ -46,7 +46,7 @@ def answers(path: str, gpu: str | None) -> "list[Answered]":
     for question in file_questions:
         try:
             entries, _ = analyzed([*question.words, file.name])
-            found += [Answered(question.line, entry) for entry in entries]
+            all_answers += [Answered(question.line, entry) for entry in entries]
         except WarpboundError as problem:
-            found.append(Answered(question.line, refusal(None, gpu or "", problem)))
-    return found
+            all_answers.append(Answered(question.line, refusal(None, gpu or "", problem)))
+    return all_answers

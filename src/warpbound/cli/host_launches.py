@@ -51,11 +51,16 @@ def launches(
     device = device_properties(machine.gpu(gpu)) if gpu else {}
     macros = dict(parse_define(word) for word in defines)
     everything = host_launches(read_text(source), file, Assumed(folders, macros, words, device))
-    chosen = [one for one in everything.launches if _is_chosen(one.kernel, kernel) and line in (None, one.line)]
-    if (kernel or line) and not chosen:
-        there = ", ".join(dict.fromkeys(f"{one.kernel} in line {one.line}" for one in everything.launches)) or "none"
+    selection = [
+        launch for launch in everything.launches if _is_chosen(launch.kernel, kernel) and line in (None, launch.line)
+    ]
+    if (kernel or line) and not selection:
+        there = (
+            ", ".join(dict.fromkeys(f"{launch.kernel} in line {launch.line}" for launch in everything.launches))
+            or "none"
+        )
         raise InputError(f"{file} has no such launch.", f"Its host code launches: {there}.")
-    result = replace(everything, launches=chosen)
+    result = replace(everything, launches=selection)
     if out is None:
         answer(form, result, Group(*pages(result)))
         return

@@ -143,16 +143,16 @@ def remaining(noun: str) -> Callable[[int, int], None]:
     """
     import time
 
-    begun = spoken = time.monotonic()
+    start = spoken = time.monotonic()
     before: int | None = None
 
-    def progress(done: int, of: int) -> None:
+    def progress(finished_units: int, of: int) -> None:
         nonlocal spoken, before
-        before = done if before is None else before
+        before = finished_units if before is None else before
         now = time.monotonic()
-        if now - spoken >= SILENCE and before < done < of:
+        if now - spoken >= SILENCE and before < finished_units < of:
             spoken = now
-            left = (of - done) * (now - begun) / (done - before)
-            click.echo(f"warpbound: {done} of {of} {noun} predicted, about {left:.0f} s left ...", err=True)
+            left = (of - finished_units) * (now - start) / (finished_units - before)
+            click.echo(f"warpbound: {finished_units} of {of} {noun} predicted, about {left:.0f} s left ...", err=True)
 
     return progress

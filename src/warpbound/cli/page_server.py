@@ -31,9 +31,9 @@ def page(port: int, sweep: str | None) -> None:
             f"The page needs {missing.name}, which is not installed.", "Install it with: pip install 'warpbound[page]'"
         ) from missing
     try:
-        shown = None if sweep is None else _sweep_page(Path(sweep))
-        name = "" if shown is None else shown.name
-        serve(port, lambda address: click.echo(f"warpbound page: {address}{name}  (Ctrl+C ends it)"), shown)
+        further_page = None if sweep is None else _sweep_page(Path(sweep))
+        name = "" if further_page is None else further_page.name
+        serve(port, lambda address: click.echo(f"warpbound page: {address}{name}  (Ctrl+C ends it)"), further_page)
     except OSError as failed:
         raise CommandError(f"Port {port} cannot be used ({failed.strerror}).", "Choose another --port.") from failed
 
@@ -45,4 +45,4 @@ def _sweep_page(results: Path) -> "FurtherPage":
 
     file = results.with_suffix(".parquet")
     storage.so_far(file)
-    return FurtherPage("sweep", lambda asked: web_page.page(file, asked), web_page.SCRIPT)
+    return FurtherPage("sweep", lambda query: web_page.page(file, query), web_page.SCRIPT)

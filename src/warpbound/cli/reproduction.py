@@ -130,12 +130,12 @@ def _has_display() -> bool:
     return sys.platform in ("darwin", "win32") or any(os.environ.get(name) for name in ("DISPLAY", "WAYLAND_DISPLAY"))
 
 
-def _list(form: str, out: str | None, shown: bool) -> None:
+def _list(form: str, out: str | None, with_progress: bool) -> None:
     from warpbound import reproduce as papers
     from warpbound.report.document import as_json, document
     from warpbound.reproduce import pages
 
-    if shown:
+    if with_progress:
         raise CommandError("Nothing is named to show.", "Name PAPER:ITEM, a paper, or all.")
     items, record = papers.items(), papers.recorded()
     if form == "json":

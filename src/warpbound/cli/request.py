@@ -311,9 +311,9 @@ def _models(words: str) -> tuple[str, ...]:
     return _names(words, MODELS, "model")
 
 
-def _names(words: str, known: Iterable[str], noun: str) -> tuple[str, ...]:
+def _names(words: str, choices: Iterable[str], noun: str) -> tuple[str, ...]:
     """The names in a comma list, or all that are known. Raises CommandError for an unknown one."""
-    there = tuple(known)
+    there = tuple(choices)
     if words == "all":
         return there
     names = tuple(name for name in words.split(",") if name)

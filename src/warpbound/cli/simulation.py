@@ -92,13 +92,13 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
     results, pictures = [], []
     for key, scenario in announced((key, (key, scenario)) for key, scenario in scenarios(name).items()):
         x = timelines.logged(scenario.experiment)
-        done = run(x)
+        outcome = run(x)
         entry = {"scenario": key, "title": scenario.title, "source": scenario.source, "assumed": scenario.assumed}
-        entry |= {"outcome": timelines.summary(x, done), "timeline": list(timelines.timeline(x, done, 66))}
-        results.append(entry | ({"events": timelines.events(done)} if log else {}))
+        entry |= {"outcome": timelines.summary(x, outcome), "timeline": list(timelines.timeline(x, outcome, 66))}
+        results.append(entry | ({"events": timelines.events(outcome)} if log else {}))
         if form == "html":
             results[-1]["timeline"] = []  # the figure has it
-            spans = timelines.spans(x, done, min(done.cycles, SHOWN))
+            spans = timelines.spans(x, outcome, min(outcome.cycles, SHOWN))
             pictures.append([warps_in_time(spans, scenario.title, scenario.source)])
     _write(form, out, results, [pages([entry]) for entry in results], pictures)
 

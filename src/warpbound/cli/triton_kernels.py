@@ -30,24 +30,24 @@ def analyze_triton(form: str, out: str | None, options: dict[str, Any]) -> None:
     from warpbound.result.refusal import refusal
     from warpbound.triton.files import FileKernel, analyzed_launch, file_kernel, loaded
 
-    named = file_kernel(options["files"][0])
-    assert isinstance(named, FileKernel)
+    kernel_in_name = file_kernel(options["files"][0])
+    assert isinstance(kernel_in_name, FileKernel)
     if not options["launch_file"]:
         if not options["grid"]:
             raise CommandError(NO_GRID, "Add --grid, and --block for the number of warps, or --launch FILE.")
         options = options | {"block": options["block"] or WARPS}
-    request = parse_request(**options | {"files": (str(named.path),)})
+    request = parse_request(**options | {"files": (str(kernel_in_name.path),)})
     assert request.launch is not None
-    kernel, defines = loaded(named), dict(request.options.defines)
+    kernel, defines = loaded(kernel_in_name), dict(request.options.defines)
     results: list[Any] = []
     failures: list[WarpboundError] = []
-    for board in announced((f"{named.name} on {board.key}", board) for board in request.gpus):
+    for board in announced((f"{kernel_in_name.name} on {board.key}", board) for board in request.gpus):
         try:
             with warnings.catch_warnings(action="ignore"):  # of Triton, on its own defaults
                 results.append(analyzed_launch(kernel, board, request.launch, defines, request.settings))
         except WarpboundError as error:
             failures.append(error)
-            results.append(refusal(named.name, board.key, error))
+            results.append(refusal(kernel_in_name.name, board.key, error))
     if len(failures) == len(results):
         raise failures[0]
     if form == "html":

@@ -95,8 +95,8 @@ def _papers(corpora: tuple[str, ...], gpus: str | None, each: int) -> str:
     from warpbound.validate.accuracy_pages import papers_page
 
     selected, keys = _selected(corpora, gpus)
-    for measured, row in _counted(paper_rows.missing(selected, keys, each, paper_rows.kept())):
-        paper_rows.append(paper_rows.score(measured, row))
+    for row_count, row in _counted(paper_rows.missing(selected, keys, each, paper_rows.kept())):
+        paper_rows.append(paper_rows.score(row_count, row))
     return papers_page(validation_data.stored())
 
 

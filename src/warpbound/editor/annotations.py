@@ -64,8 +64,10 @@ def hints(answers: Sequence[Answered], source: str) -> list[Hint]:
         several = f"{short_name(entry)} on {entry.gpu}: " if len(kernels) > 1 else ""
         for hint in (_of_kernel(entry, source), *_of_lines(entry)):
             if hint.line:
-                named = Hint(hint.line, several + hint.text, f"{short_name(entry)} on {entry.gpu_name}. {hint.details}")
-                by_line.setdefault(hint.line, []).append(named)
+                full_hint = Hint(
+                    hint.line, several + hint.text, f"{short_name(entry)} on {entry.gpu_name}. {hint.details}"
+                )
+                by_line.setdefault(hint.line, []).append(full_hint)
     return [
         Hint(line, "; ".join(hint.text for hint in some), "\n".join(hint.details for hint in some))
         for line, some in sorted(by_line.items())
@@ -74,13 +76,13 @@ def hints(answers: Sequence[Answered], source: str) -> list[Hint]:
 
 def findings(answers: Sequence[Answered], source: str) -> list[Finding]:
     """What to look at, by line: the verdict, wasteful accesses, spills, and what has no answer."""
-    found: list[Finding] = []
+    all_findings: list[Finding] = []
     for answer in answers:
         if isinstance(answer.entry, KernelResult):
-            found += _of_answer(answer.entry, source)
+            all_findings += _of_answer(answer.entry, source)
         else:
-            found += _of_refusal(answer.entry, answer.asked_on or 1)
-    return sorted(dict.fromkeys(found), key=lambda finding: finding.line)
+            all_findings += _of_refusal(answer.entry, answer.asked_on or 1)
+    return sorted(dict.fromkeys(all_findings), key=lambda finding: finding.line)
 
 
 def short_name(entry: KernelResult) -> str:

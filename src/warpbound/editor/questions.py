@@ -31,24 +31,24 @@ def questions(text: str, beside: Path, gpu: str | None) -> list[Question]:
     beside : the launch file that the source would have; it serves every question without a launch of its own.
     gpu : the board where nothing else names one. Raises CommandError, with the line, where quotes are not closed.
     """
-    asked = list(_comments(text)) or [Question(0, ())]
-    asked = [_with_launch(question, beside) for question in asked]
-    return [found for question in asked if (found := _with_gpu(question, gpu))]
+    queries = list(_comments(text)) or [Question(0, ())]
+    queries = [_with_launch(question, beside) for question in queries]
+    return [complete for question in queries if (complete := _with_gpu(question, gpu))]
 
 
 def _comments(text: str) -> list[Question]:
-    found: list[Question] = []
+    queries: list[Question] = []
     last = -1
     for number, line in enumerate(text.splitlines(), 1):
         if match := _COMMENT.match(line):
             words = _split(match["words"], number)
             if number == last + 1:
-                words = (*found.pop().words, *words)
-                found.append(Question(number, words))
+                words = (*queries.pop().words, *words)
+                queries.append(Question(number, words))
             else:
-                found.append(Question(number, words))
+                queries.append(Question(number, words))
             last = number
-    return found
+    return queries
 
 
 def _split(words: str, line: int) -> tuple[str, ...]:

@@ -47,13 +47,13 @@ class Notes:
             if self.newest.get(uri) != mine:
                 return None
             try:
-                answered = await self.process.answer(self.answers, path, self.gpu)
+                answers = await self.process.answer(self.answers, path, self.gpu)
             except WarpboundError as problem:
-                answered = [Answered(0, refusal(None, "", problem))]
+                answers = [Answered(0, refusal(None, "", problem))]
         if self.newest.get(uri) != mine:
             return None
-        self.noted[uri] = Noted(tuple(text.splitlines()), tuple(hints(answered, text)))
-        return findings(answered, text)
+        self.noted[uri] = Noted(tuple(text.splitlines()), tuple(hints(answers, text)))
+        return findings(answers, text)
 
     def at(self, uri: str, lines: Sequence[str]) -> list[Hint]:
         """The hints at the lines to which their lines have moved."""
@@ -88,63 +88,63 @@ def server(answers: Answers, gpu: str | None = None, limit_s: float = TIME_LIMIT
         raise MissingTool("The server needs pygls.", install("editor")) from missing
     from importlib.metadata import version
 
-    made = LanguageServer(NAME, version(NAME))
+    language_server = LanguageServer(NAME, version(NAME))
     notes = Notes(answers, gpu, limit_s)
 
-    @made.feature(types.INITIALIZE)
+    @language_server.feature(types.INITIALIZE)
     def initialize(parameters: Any) -> None:
-        given = parameters.initialization_options
-        if isinstance(given, dict) and isinstance(given.get("gpu"), str):
-            notes.gpu = given["gpu"]
+        client_options = parameters.initialization_options
+        if isinstance(client_options, dict) and isinstance(client_options.get("gpu"), str):
+            notes.gpu = client_options["gpu"]
 
-    @made.feature(types.TEXT_DOCUMENT_DID_OPEN)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_OPEN)
     async def opened(parameters: Any) -> None:
-        await _renew(made, notes, parameters.text_document.uri)
+        await _renew(language_server, notes, parameters.text_document.uri)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_SAVE)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_SAVE)
     async def saved(parameters: Any) -> None:
-        await _renew(made, notes, parameters.text_document.uri)
+        await _renew(language_server, notes, parameters.text_document.uri)
 
-    @made.feature(types.TEXT_DOCUMENT_DID_CLOSE)
+    @language_server.feature(types.TEXT_DOCUMENT_DID_CLOSE)
     def closed(parameters: Any) -> None:
         notes.forget(parameters.text_document.uri)
 
-    @made.feature(types.TEXT_DOCUMENT_INLAY_HINT)
+    @language_server.feature(types.TEXT_DOCUMENT_INLAY_HINT)
     def inlay_hints(parameters: Any) -> list[Any]:
-        document = made.workspace.get_text_document(parameters.text_document.uri)
+        document = language_server.workspace.get_text_document(parameters.text_document.uri)
         first, last = parameters.range.start.line, parameters.range.end.line
-        shown = [hint for hint in _current(notes, document) if first <= hint.line - 1 <= last]
-        return [_inlay(types, hint, document) for hint in shown]
+        hints_in_range = [hint for hint in _current(notes, document) if first <= hint.line - 1 <= last]
+        return [_inlay(types, hint, document) for hint in hints_in_range]
 
-    @made.feature(types.TEXT_DOCUMENT_HOVER)
+    @language_server.feature(types.TEXT_DOCUMENT_HOVER)
     def hover(parameters: Any) -> Any:
-        document = made.workspace.get_text_document(parameters.text_document.uri)
+        document = language_server.workspace.get_text_document(parameters.text_document.uri)
         here = [hint for hint in _current(notes, document) if hint.line - 1 == parameters.position.line]
         return types.Hover(contents="\n\n".join(f"{hint.text}\n\n{hint.details}" for hint in here)) if here else None
 
-    @made.feature(types.SHUTDOWN)
+    @language_server.feature(types.SHUTDOWN)
     def ended(*_: Any) -> None:
         notes.process.end()
 
-    return made
+    return language_server
 
 
 def _current(notes: Notes, document: Any) -> list[Hint]:
     return notes.at(document.uri, document.source.splitlines())
 
 
-async def _renew(made: Any, notes: Notes, uri: str) -> None:
+async def _renew(language_server: Any, notes: Notes, uri: str) -> None:
     """Answer a document and tell the client."""
     from lsprotocol import types
 
-    document = made.workspace.get_text_document(uri)
-    found = await notes.renew(uri, document.path, document.source)
-    if found is None:
+    document = language_server.workspace.get_text_document(uri)
+    current_notes = await notes.renew(uri, document.path, document.source)
+    if current_notes is None:
         return
-    diagnostics = [_diagnostic(types, finding, document) for finding in found]
-    made.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics))
-    if _refreshes(made.client_capabilities):
-        made.workspace_inlay_hint_refresh(None)
+    diagnostics = [_diagnostic(types, finding, document) for finding in current_notes]
+    language_server.text_document_publish_diagnostics(types.PublishDiagnosticsParams(uri=uri, diagnostics=diagnostics))
+    if _refreshes(language_server.client_capabilities):
+        language_server.workspace_inlay_hint_refresh(None)
 
 
 def _refreshes(capabilities: Any) -> bool:

@@ -25,14 +25,14 @@ WORST_STALLS = 3
 Point = tuple[int, int, float, float, float, float]
 
 
-def page(summary: Summary, files: Sequence[RawFile], judged: Sequence[str] = (), counted: str = "") -> str:
-    """Markdown, without the sections whose mechanism was not measured. judged : lines of `measure --judge`. counted :
-    the section on hardware counters."""
+def page(summary: Summary, files: Sequence[RawFile], corpus_lines: Sequence[str] = (), counter_text: str = "") -> str:
+    """Markdown, without the sections whose mechanism was not measured. corpus_lines : of `measure --judge`.
+    counter_text : the section on hardware counters."""
     by_name = {file.mechanism: file for file in files}
     parts = [
         _head(summary, files), _instructions(summary), *page_memory.sections(summary), _cusp(summary, by_name),
         _over_time(by_name), _mixes(summary), _costs(summary), _camping(by_name), _hong_kim(summary), _traces(summary),
-        _corpus(judged), counted, _parameters(summary),
+        _corpus(corpus_lines), counter_text, _parameters(summary),
     ]  # fmt: skip
     return "\n".join(part for part in parts if part)
 
@@ -84,15 +84,15 @@ def family(records: Sequence[Record], summary: Summary) -> list[Point]:
     peak = summary.dram_peak(max(curve["peak GB/s by chains"].values())) * per_GBs
     mix = mixes.Mix(warps, alpha, fit["a"], add["latency"], peak, add["peak"], add["peak"])
     basic, refined = np.asarray(mixes.predict(mix).rate), np.asarray(contention.predict(mix, memory).rate)
-    measured = [synthetic_family.loads(r) for r in records]
-    points = zip(alpha, warps, measured, basic, refined, gradual_filling.predict(mix, memory), strict=True)
+    cusps = [synthetic_family.loads(r) for r in records]
+    points = zip(alpha, warps, cusps, basic, refined, gradual_filling.predict(mix, memory), strict=True)
     return [(int(a), int(n), loads, float(b), float(x), float(g)) for a, n, loads, b, x, g in points]
 
 
 def errors(rows: Sequence[Point]) -> Mapping[str, tuple[float, float]]:
     """Mean and largest relative error of each model."""
-    _, _, measured, *predicted = np.array(rows).T
-    relative = {name: np.abs(rates / measured - 1.0) for name, rates in zip(MODELS, predicted, strict=True)}
+    _, _, measurements, *predictions = np.array(rows).T
+    relative = {name: np.abs(rates / measurements - 1.0) for name, rates in zip(MODELS, predictions, strict=True)}
     return {name: (float(error.mean()), float(error.max())) for name, error in relative.items()}
 
 
@@ -100,11 +100,11 @@ def _cusp(summary: Summary, by_name: Mapping[str, RawFile]) -> str:
     if "synthetic_family" not in by_name:
         return ""
     records = list(by_name["synthetic_family"].records)
-    points, measured = family(records, summary), summary.figure("synthetic_family: alpha")
+    points, cusps = family(records, summary), summary.figure("synthetic_family: alpha")
     rows = []
     for alpha in sorted({int(r.axes["alpha"]) for r in records}):
         same = [point for point in points if point[0] == alpha]
-        rows.append((alpha, measured[str(alpha)]["latency"], measured[str(alpha)]["needed warps 90 %"],
+        rows.append((alpha, cusps[str(alpha)]["latency"], cusps[str(alpha)]["needed warps 90 %"],
                      *(_needed(same, points, 3 + at) for at in range(len(MODELS)) if same)))  # fmt: skip
     models = tuple(f"{name} model" for name in MODELS)
     head = ("additions per load", "latency [cycle]", "warps for 90 %", *(models * bool(points)))
@@ -217,24 +217,24 @@ def _costs(summary: Summary) -> str:
     return section("Barriers, atomics, fences, branches", head, rows)
 
 
-def _corpus(judged: Sequence[str]) -> str:
-    if not judged:
+def _corpus(corpus_lines: Sequence[str]) -> str:
+    if not corpus_lines:
         return ""
     text = "## Real kernels: predicted before and after calibration\n\n"
     text += "Before: with the catalogue's board; after: with the measured one.\n\n"
-    return text + "```\n" + "\n".join(judged) + "\n```\n"
+    return text + "```\n" + "\n".join(corpus_lines) + "\n```\n"
 
 
-def counter_section(counted: Mapping[str, Counts], compared: Sequence[Compared]) -> str:
+def counter_section(counted: Mapping[str, Counts], comparisons: Sequence[Compared]) -> str:
     """The section on hardware counters; empty without counts, without the first table where nothing was emulated."""
     if not counted:
         return ""
     text = "## Hardware counters and the emulator\n\n"
-    if compared:
-        text += f"Each kernel launched once with cold caches. {agreement(compared)}\n\n"
+    if comparisons:
+        text += f"Each kernel launched once with cold caches. {agreement(comparisons)}\n\n"
         text += markdown_table(("kernel", "count", "counted", "emulated", "difference", ""), [
             (row.kernel, row.count.replace("_", " "), f"{row.counted:.0f}", f"{row.emulated:.0f}",
-             f"{100 * row.error:+.1f} %", "" if row.agrees else "differs") for row in compared
+             f"{100 * row.error:+.1f} %", "" if row.agrees else "differs") for row in comparisons
         ]) + "\n"  # fmt: skip
     waits = [(kernel, counts.get("achieved_occupancy_percent"), _stalls(counts)) for kernel, counts in counted.items()]
     head = ("kernel", "achieved occupancy [%]", "most frequent stalls [warps for each issue]")

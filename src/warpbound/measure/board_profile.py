@@ -69,9 +69,9 @@ def summarise(files: Iterable[RawFile], board: Gpu | None) -> Summary:
     if "stream" in by_name and "dram_latency" in summary.estimates:
         latencies = {name: rows[0][1] for name, rows in summary.estimates.items()}
         with _guarded(summary, "stream"):
-            known = board or load(profile(summary, None), "measured", "the measured board")
-            measured = stream.with_values(known, latencies, "measured")
-            _add(summary, "stream", stream.fit(usable["stream"], measured))
+            board_values = board or load(profile(summary, None), "measured", "the measured board")
+            measured_board = stream.with_values(board_values, latencies, "measured")
+            _add(summary, "stream", stream.fit(usable["stream"], measured_board))
     for name, rows in summary.estimates.items():
         rows.sort(key=partial(_rank, PARAMETERS[name].measured_by if name in PARAMETERS else ()))
     return summary
@@ -206,14 +206,14 @@ def verdict(summary: Summary, board: Gpu | None) -> list[str]:
         mechanism, x = rows[0]
         error = "" if x.error is None else f" ± {100 * x.error:.2g} %"
         text = f"{name:26s} {x.value:10.5g} {x.unit:12s} ({mechanism}){error}"
-        known = board.parameters.get(name) if board and name in PARAMETERS else None
-        if known is None:
+        board_value = board.parameters.get(name) if board and name in PARAMETERS else None
+        if board_value is None:
             lines.append(f"{text}  not in the catalogue")
             continue
-        ratio = x.value * UNITS[x.unit] / known.in_base_unit
+        ratio = x.value * UNITS[x.unit] / board_value.in_base_unit
         near = abs(ratio - 1.0) <= AGREES
         agree, differ = agree + near, differ + (not near)
         word = "agrees" if near else f"{100 * (ratio - 1):+.0f} %"
-        lines.append(f"{text}  catalogue {known.value:g} {known.unit} ({known.how}): {word}")
+        lines.append(f"{text}  catalogue {board_value.value:g} {board_value.unit} ({board_value.how}): {word}")
     who = board.name if board else "no board of the catalogue"
     return [*lines, f"Against {who}: {agree} parameters agree within {100 * AGREES:.0f} %, {differ} do not."]

@@ -157,8 +157,8 @@ class Estimate:
         """The note, with the standard error appended."""
         if self.error is None:
             return self.note
-        known = self.error < UNDETERMINED
-        how = f"standard error {100 * self.error:.2g} %" if known else "hardly determined by the data"
+        determined = self.error < UNDETERMINED
+        how = f"standard error {100 * self.error:.2g} %" if determined else "hardly determined by the data"
         return f"{self.note}; {how}" if self.note else how
 
 

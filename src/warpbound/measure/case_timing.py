@@ -191,11 +191,11 @@ class Bench:
 
     def _warm_up(self, seconds: float) -> None:
         """Run arithmetic on all SMs for that long, at least one launch."""
-        spent = -1.0
-        while spent < seconds:
+        elapsed_s = -1.0
+        while elapsed_s < seconds:
             begin = self.device.mark()
             self._run("burn", 4 * self.facts.sm_count, 256, [np.int32(BURN_ROUNDS), np.float32(0.5)])
-            spent = max(spent, 0.0) + self.device.elapsed(begin, self.device.mark())
+            elapsed_s = max(elapsed_s, 0.0) + self.device.elapsed(begin, self.device.mark())
         self._busy_until = time.monotonic()
 
     def _read_clock(self) -> float:

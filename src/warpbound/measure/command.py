@@ -85,19 +85,19 @@ def document(files: list[RawFile], board_name: str | None, path: Path, out: Path
     """Write the page of a measured GPU, with the lines that `judge` wrote; a sentence that names the file."""
     judgements = (out / JUDGED).read_text("utf-8").splitlines() if (out / JUDGED).is_file() else []
     summary = board_profile.summarise(files, board_profile.catalogue_board(files[0].device, board_name))
-    counted = board_page.counter_section(counters.load(out) or {}, counters.load_compared(out))
-    write_atomically(path, board_page.page(summary, files, judgements, counted))
+    counter_text = board_page.counter_section(counters.load(out) or {}, counters.load_compared(out))
+    write_atomically(path, board_page.page(summary, files, judgements, counter_text))
     return f"Page: {path}"
 
 
 def count(cubins: Path | None, device: int, out: Path, board_name: str | None) -> list[str]:
     """Write hardware counters of the dozen kernels into the folder, and compare them with the emulator's counts."""
     board = board_profile.catalogue_board(open_device(device).facts(), board_name)
-    counted = counters.profile(cubins, device)
-    counters.save(counted, out)
+    counts = counters.profile(cubins, device)
+    counters.save(counts, out)
     if board is None:
-        return [f"{len(counted)} kernels counted; the catalogue has no such board to compare with."]
-    return [f"{len(counted)} kernels counted.", *_compare(counted, board, out)]
+        return [f"{len(counts)} kernels counted; the catalogue has no such board to compare with."]
+    return [f"{len(counts)} kernels counted.", *_compare(counts, board, out)]
 
 
 def judge(out: Path, board_name: str | None, report: Callable[[str], None]) -> list[str]:
@@ -112,14 +112,14 @@ def judge(out: Path, board_name: str | None, report: Callable[[str], None]) -> l
         hint = "Make profile.toml with --extract, or give --gpu."
         raise InputError(f"the catalogue has no board called {corpus.device.name}.", hint)
     lines = corpus_judgement.table(corpus_judgement.judge(corpus.records, boards, report), tuple(boards))
-    if counted := counters.load(out):
-        lines += _compare(counted, list(boards.values())[-1], out)
+    if counts := counters.load(out):
+        lines += _compare(counts, list(boards.values())[-1], out)
     write_atomically(out / JUDGED, "\n".join(lines) + "\n")
     return lines
 
 
-def _compare(counted: Mapping[str, counters.Counts], board: Gpu, out: Path) -> list[str]:
-    rows = counters.compare(counted, board)
+def _compare(counts: Mapping[str, counters.Counts], board: Gpu, out: Path) -> list[str]:
+    rows = counters.compare(counts, board)
     counters.save_compared(rows, out)
     return counters.table(rows)
 

@@ -80,9 +80,9 @@ def _is_known(key: Key) -> bool:
 
 
 def _judged(record: Record, predictions: Mapping[str, Prediction]) -> JudgedLaunch:
-    predicted = {label: x for label, x in predictions.items() if not isinstance(x, str)}
+    answers = {label: x for label, x in predictions.items() if not isinstance(x, str)}
     refused = {label: x for label, x in predictions.items() if isinstance(x, str)}
-    return JudgedLaunch(key_of(record), str(record.axes["cache"]), float(record.value["seconds"]), predicted, refused)
+    return JudgedLaunch(key_of(record), str(record.axes["cache"]), float(record.value["seconds"]), answers, refused)
 
 
 def _run(predict: Predict, tasks: Sequence[Any], report: Report) -> Iterator[list[dict[str, Prediction]]]:
@@ -109,10 +109,10 @@ def score(rows: Iterable[JudgedLaunch], label: str) -> Score | None:
     judged_rows = [row for row in rows if label in row.predicted]
     if not judged_rows:
         return None
-    measured = np.array([row.seconds for row in judged_rows])
-    predicted, low, high = np.array([row.predicted[label] for row in judged_rows]).T
-    errors = np.abs(predicted / measured - 1.0)
-    within = (low <= measured) & (measured <= high)
+    measurements = np.array([row.seconds for row in judged_rows])
+    estimates, low, high = np.array([row.predicted[label] for row in judged_rows]).T
+    errors = np.abs(estimates / measurements - 1.0)
+    within = (low <= measurements) & (measurements <= high)
     return Score(
         len(judged_rows), float(errors.mean()), float(np.quantile(errors, 0.95)), float(errors.max()),
         float(within.mean()),

@@ -87,13 +87,13 @@ def profile(cubins: Path | None, device: int, run: Run | None = None) -> dict[st
                 "The driver does not let this user read hardware counters (ERR_NVGPUCTRPERM).",
                 "An administrator can allow it (NVreg_RestrictProfilingToAdminUsers=0); everything else works without.",
             )
-        if measured := read(text):
+        if values := read(text):
             break
     else:
         last = next((line for line in reversed(text.splitlines()) if line.strip()), "it printed nothing")
         raise InputError(f"ncu counted nothing (exit {status}): {last.strip()[:200]}", "Try `ncu --version`.")
     names = kernels()
-    return {names[kernel]: counts for kernel, counts in measured.items() if kernel in names}
+    return {names[kernel]: counts for kernel, counts in values.items() if kernel in names}
 
 
 def kernels() -> dict[str, str]:
@@ -198,9 +198,9 @@ def agreement(rows: Sequence[Compared]) -> str:
     return f"{sum(row.agrees for row in rows)} of {len(rows)} counts agree (3 % instructions, 10 % others)."
 
 
-def save(counted: Mapping[str, Counts], out: Path) -> None:
+def save(counts: Mapping[str, Counts], out: Path) -> None:
     """Write counters into the folder of the run, and remove a comparison with earlier counters."""
-    write_atomically(out / FILE, json.dumps(counted, indent=1) + "\n")
+    write_atomically(out / FILE, json.dumps(counts, indent=1) + "\n")
     (out / COMPARED).unlink(missing_ok=True)
 
 

@@ -91,10 +91,10 @@ def _turnover(start: Ticks, end: Ticks, first: Ticks, peaks: Ticks) -> float:
 def _over_time(start: Ticks, end: Ticks, first: Ticks) -> list[float]:
     """Mean resident warps of an SM in each of PARTS equal parts of the slowest SM's time; each from its first start."""
     origin = np.repeat(np.minimum.reduceat(start, first), np.diff(first, append=len(start)))
-    begun, ended = start - origin, end - origin
+    beginning, ended = start - origin, end - origin
     edges = np.linspace(0.0, float(ended.max()), PARTS + 1)
     # warp cycles before an edge: of the starts and ends there
-    time_between_edges = [float((np.minimum(ended, edge) - np.minimum(begun, edge)).sum()) for edge in edges]
+    time_between_edges = [float((np.minimum(ended, edge) - np.minimum(beginning, edge)).sum()) for edge in edges]
     return np.round(np.diff(time_between_edges) * PARTS / (max(1.0, edges[-1]) * len(first)), 3).tolist()  # type: ignore[no-any-return]
 
 

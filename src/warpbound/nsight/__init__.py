@@ -47,7 +47,7 @@ def compare(  # noqa: PLR0913  (the signature is the public one)
     values = own.args if args else ()
     file = None if arguments is None else read_arguments(arguments)
     each = [path] if isinstance(path, str | Path | Frame) else list(path)
-    sources = [of_frame(one) if isinstance(one, Frame) else one for one in each]
+    sources = [of_frame(source) if isinstance(source, Frame) else source for source in each]
     choice = Selection(
         kernel, launch_index, values, file, gpu,
         code=None if code is None else Path(code), grid=own.grid if grid else None, block=own.block if block else None,

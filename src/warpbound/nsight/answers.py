@@ -64,11 +64,11 @@ def _titled(launches: Iterable[ProfiledLaunch]) -> Iterator[tuple[str, ProfiledL
 
 
 def _each_kind(launches: Iterable[ProfiledLaunch]) -> Iterator[ProfiledLaunch]:
-    seen = set()
+    kinds = set()
     for launch in launches:
         kind = launch.report, launch.mangled, launch.grid, launch.block
-        if kind not in seen:
-            seen.add(kind)
+        if kind not in kinds:
+            kinds.add(kind)
             yield launch
 
 

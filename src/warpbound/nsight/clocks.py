@@ -55,20 +55,20 @@ def duration_s(profiled: ProfiledLaunch) -> float | None:
 
 def clocks_of(profiled: ProfiledLaunch, board: Gpu) -> Clocks:
     """Clocks of a launch; the board's base clock where the report gives none."""
-    told, dram = sm_clock(profiled), profiled.number(*DRAM)
+    sm_hz, dram = sm_clock(profiled), profiled.number(*DRAM)
     l2 = profiled.number(*L2) or _per_second(profiled, "lts__cycles_elapsed.max")
-    if told is None:
+    if sm_hz is None:
         hz = board.get("base_clock") or board.value("boost_clock")
         return Clocks(hz, l2, dram, 1.0, (UNKNOWN.format(mhz=hz / 1e6),), "base")
-    stretch = _stretch(told, dram, board)
-    mhz = told * stretch / 1e6
+    stretch = _stretch(sm_hz, dram, board)
+    mhz = sm_hz * stretch / 1e6
     if stretch > 1.0 and dram is not None:
-        note = STRETCHED.format(mhz=mhz, told=told / 1e6, dram=dram / 1e6)
+        note = STRETCHED.format(mhz=mhz, told=sm_hz / 1e6, dram=dram / 1e6)
     else:
         note = MEASURED.format(mhz=mhz)
     l2 = None if l2 is None else l2 * stretch
     others = (OTHER.format(unit=unit, mhz=hz / 1e6) for unit, hz in (("L2", l2), ("device memory", dram)) if hz)
-    return Clocks(told * stretch, l2, dram, stretch, (note + "".join(others),))
+    return Clocks(sm_hz * stretch, l2, dram, stretch, (note + "".join(others),))
 
 
 def base_clocks(profiled: ProfiledLaunch, board: Gpu) -> Clocks:

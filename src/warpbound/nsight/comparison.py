@@ -54,8 +54,8 @@ def with_profile(result: KernelResult, x: LaunchCase) -> KernelResult:
         dram_clock_MHz=None if dram is None else dram / 1e6,
         inferred=list(inferred(x.profiled, x.program)),
     )
-    told = msgspec.structs.replace(confidence, assumed=notes)
-    return msgspec.structs.replace(result, confidence=told, profile=facts, clock_source=x.clocks.source)
+    with_notes = msgspec.structs.replace(confidence, assumed=notes)
+    return msgspec.structs.replace(result, confidence=with_notes, profile=facts, clock_source=x.clocks.source)
 
 
 def compare_launch(x: LaunchCase) -> LaunchComparison:
@@ -93,10 +93,10 @@ def _counters(x: LaunchCase, prediction: Prediction) -> list[ComparedCounter]:
 
 def _counter(counter: Counter, row: tuple[str, float], x: LaunchCase, prediction: Prediction) -> ComparedCounter:
     name, value = row
-    predicted = counter.predicted(prediction)
-    ratio = predicted / value if predicted is not None and value else None
+    our_value = counter.predicted(prediction)
+    ratio = our_value / value if our_value is not None and value else None
     return ComparedCounter(
-        name=name, unit=counter.unit, measured=value, predicted=predicted, ratio=ratio,
+        name=name, unit=counter.unit, measured=value, predicted=our_value, ratio=ratio,
         explained=explained(name, value, ratio, x, prediction.result),
     )  # fmt: skip
 
@@ -105,27 +105,27 @@ def _stalls(profiled: ProfiledLaunch, result: KernelResult) -> list[ComparedStal
     """By reason; reasons without a name on the other side stand alone."""
     samples = {reason: sum(at.values()) for reason, at in samples_by_reason(profiled).items()}
     total = sum(samples.values())
-    predicted = {stall.reason: stall.share for stall in result.stalls}
-    reasons = [reason for reason in (*predicted, *samples) if predicted.get(reason) or samples.get(reason)]
+    our_shares = {stall.reason: stall.share for stall in result.stalls}
+    reasons = [reason for reason in (*our_shares, *samples) if our_shares.get(reason) or samples.get(reason)]
     return [
         ComparedStall(
             reason,
             samples.get(reason, 0.0) / total if total else None,
-            predicted.get(reason, 0.0) if predicted else None,
+            our_shares.get(reason, 0.0) if our_shares else None,
         )
         for reason in dict.fromkeys(reasons)
     ]
 
 
 def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[ComparedInstruction]:
-    executed, reasons = x.profiled.by_address(EXECUTED), samples_by_reason(x.profiled)
-    if not executed and not any(reasons.values()):
+    executions, reasons = x.profiled.by_address(EXECUTED), samples_by_reason(x.profiled)
+    if not executions and not any(reasons.values()):
         return []
-    base = _first_address(x.profiled, executed, reasons)
+    base = _first_address(x.profiled, executions, reasons)
     issued = _issued(x, work)
     waited = np.bincount(work.timed.stream, work.timed.waited, len(x.program.instructions))
     shares = {stall.reason: stall.share for stall in result.stalls}
-    predicted = stalls_by_place(x.program.instructions, work.timed, shares)
+    our_stalls = stalls_by_place(x.program.instructions, work.timed, shares)
     rows = []
     for index, instruction in enumerate(x.program.instructions):
         at = base + instruction.address
@@ -137,11 +137,11 @@ def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[Compa
                 text=instruction.text,
                 file=place.file if place else None,
                 line=place.line if place else None,
-                executed_measured=executed.get(at, 0.0) if executed else None,
+                executed_measured=executions.get(at, 0.0) if executions else None,
                 executed_predicted=None if issued is None else float(issued[index]),
                 samples=sum(stalls.values()) if reasons else None,
                 stalls=dict(sorted(stalls.items(), key=lambda item: -item[1])),
-                stalls_predicted=predicted[index],
+                stalls_predicted=our_stalls[index],
                 cycles_predicted=float(waited[index]) if work.mode == "dynamic" else None,
             )
         )
@@ -149,13 +149,13 @@ def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[Compa
 
 
 def _first_address(
-    profiled: ProfiledLaunch, executed: dict[int, float], reasons: dict[str, dict[int, float]]
+    profiled: ProfiledLaunch, executions: dict[int, float], reasons: dict[str, dict[int, float]]
 ) -> int:
     """Where the kernel's first instruction was: the smallest program counter of all counters."""
-    told = profiled.by_address("launch__function_pcs")
-    if told:
-        return int(next(iter(told.values())))
-    return min(at for each in (executed, *reasons.values()) for at in each)
+    places = profiled.by_address("launch__function_pcs")
+    if places:
+        return int(next(iter(places.values())))
+    return min(at for each in (executions, *reasons.values()) for at in each)
 
 
 def _issued(x: LaunchCase, work: Work) -> NDArray[np.float64] | None:

@@ -47,11 +47,11 @@ def _elements(profiled: ProfiledLaunch, program: Program) -> Iterator[str]:
     if not threads or not warps:
         return
     base = min(warps)
-    launched = _product(profiled.grid) * _product(profiled.block)
+    thread_count = _product(profiled.grid) * _product(profiled.block)
     for instruction in program.instructions:
         lanes = threads.get(base + instruction.address)
-        if "global" in instruction.traits.spaces and lanes and lanes <= launched:
-            part = "all" if lanes == launched else f"{lanes:.0f} of the {launched}"
+        if "global" in instruction.traits.spaces and lanes and lanes <= thread_count:
+            part = "all" if lanes == thread_count else f"{lanes:.0f} of the {thread_count}"
             yield f"{part} threads pass the bounds check before the first access of global memory ({instruction.text})"
             return
 
@@ -59,11 +59,11 @@ def _elements(profiled: ProfiledLaunch, program: Program) -> Iterator[str]:
 def _bytes(profiled: ProfiledLaunch) -> Iterator[str]:
     missed = profiled.number(*SECTORS_READ)
     read = profiled.number(*READ) if missed is None else missed * SECTOR_B
-    written = profiled.number(*WRITTEN)
+    bytes_written = profiled.number(*WRITTEN)
     if read:
         yield f"from cold caches {read / 1e6:.3g} MB were read: the arrays that are read hold at most that together"
-    if written:
-        yield f"{written / 1e6:.3g} MB reached DRAM before the end: at least so much is written"
+    if bytes_written:
+        yield f"{bytes_written / 1e6:.3g} MB reached DRAM before the end: at least so much is written"
 
 
 def suggested(profiled: ProfiledLaunch, program: Program) -> str:

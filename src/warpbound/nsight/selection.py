@@ -47,13 +47,13 @@ def selected(paths: Sequence[str | Path | Report], choice: Selection) -> Iterato
     for each in paths:
         report = _opened(each)
         path, launches = report.path, [_completed(launch, choice) for launch in report.launches]
-        chosen = [launch for launch in launches if _meant(launch, choice)]
-        if not chosen:
+        selection = [launch for launch in launches if _meant(launch, choice)]
+        if not selection:
             raise InputError(f"{path} has no such launch.", f"It holds: {_listed(launches)}.")
-        if choice.arguments and len({launch.mangled for launch in chosen}) > 1:
+        if choice.arguments and len({launch.mangled for launch in selection}) > 1:
             reason = f"--arg is for one kernel; {path} has launches of several."
-            raise InputError(reason, f"Name one with --kernel or --launch-index: {_listed(chosen)}.")
-        yield from chosen
+            raise InputError(reason, f"Name one with --kernel or --launch-index: {_listed(selection)}.")
+        yield from selection
 
 
 def _opened(source: str | Path | Report) -> Report:
@@ -67,7 +67,7 @@ def _completed(launch: ProfiledLaunch, choice: Selection) -> ProfiledLaunch:
     if launch.images:
         return launch
     grid, block = (
-        given or own for given, own in ((choice.grid, launch.grid), (choice.block, launch.block))
+        requested or own for requested, own in ((choice.grid, launch.grid), (choice.block, launch.block))
     )
     if NO_SIZE in (grid, block):
         raise InputError(f"{launch.report} states no grid or block.", "Give --grid and --block.")

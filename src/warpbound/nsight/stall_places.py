@@ -55,7 +55,7 @@ def stalls_by_place(
 def _weights(reason: str, instructions: Sequence[Instruction], issued: Reals, waited: Mapping[str, Reals]) -> Reals:
     """How much of a reason is at each instruction, in any unit, (instructions,)."""
     if reason in ENTERS:
-        return issued * np.array([ENTERS[reason](one) for one in instructions], dtype=np.float64)
+        return issued * np.array([ENTERS[reason](instruction) for instruction in instructions], dtype=np.float64)
     return waited.get(reason, issued)
 
 

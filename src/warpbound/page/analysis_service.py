@@ -256,8 +256,8 @@ def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
 def _case(name: str, numbers: dict[str, float]) -> WorkloadCase:
     """The paper's case with its launch and what its block takes as set."""
     case = kernel_sources.paper(name)
-    named = {THREADS: "threads_per_block", REGISTERS: "registers", SHARED: "shared_bytes"}
-    shape: Any = {named[key]: _whole(key, value) for key, value in numbers.items() if key in named}
+    parameter_names = {THREADS: "threads_per_block", REGISTERS: "registers", SHARED: "shared_bytes"}
+    shape: Any = {parameter_names[key]: _whole(key, value) for key, value in numbers.items() if key in parameter_names}
     if BLOCKS in numbers:
         shape |= {"blocks": _whole(BLOCKS, numbers[BLOCKS]), "threads": None}
     return replace(case, shape=msgspec.structs.replace(case.shape, **shape)) if shape else case
@@ -281,11 +281,11 @@ def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
     block = Block(BARE_BLOCK.threads, entry.program.registers, entry.program.shared_bytes)
     if entry.figures:
         block = Block(**msgspec.structs.asdict(entry.figures.block))
-    launched = None
+    facts = None
     if answer.numbers is not None and entry.launch is not None:
         numbers: dict[str, Any] = {name: getattr(answer.numbers, name) for name in answer.numbers.__struct_fields__}
-        launched = LaunchFacts(gpu=board, **numbers)
-    return Subject(entry.kernel, board, block, launched, answer.focus, entry, answer.fitting, launch)
+        facts = LaunchFacts(gpu=board, **numbers)
+    return Subject(entry.kernel, board, block, facts, answer.focus, entry, answer.fitting, launch)
 
 
 def _with_symbols(subject: Subject, state: State) -> Subject:
@@ -312,11 +312,11 @@ def _marked(subject: Subject, defaults: SliderDefaults, state: State) -> Subject
     all_changes = changes(defaults, state)
     if subject.entry is None:
         return replace(subject, changes=all_changes)
-    followed = [change for change in all_changes if change.key.startswith(FOLLOWED)]
-    if not followed:
+    followed_changes = [change for change in all_changes if change.key.startswith(FOLLOWED)]
+    if not followed_changes:
         return replace(subject, changes=all_changes)
-    notes = [f"{BY_HAND} {change.words}" for change in followed]
-    marks: dict[str, Any] = {"set_by_hand": [mark(change) for change in followed]}
+    notes = [f"{BY_HAND} {change.words}" for change in followed_changes]
+    marks: dict[str, Any] = {"set_by_hand": [mark(change) for change in followed_changes]}
     if isinstance(subject.entry, KernelResult):
         confidence = subject.entry.confidence
         marks["confidence"] = msgspec.structs.replace(confidence, assumed=[*confidence.assumed, *notes])

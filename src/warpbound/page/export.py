@@ -158,8 +158,8 @@ def _section(name: str, subject: Subject, values: dict[str, float], figures: htm
     output, further = draw_view(name, subject, values), second_picture(name, subject, values)
     pictures = [picture for picture in (output.picture, further) if picture is not None]
     body = as_html(Text("\n".join(output.words)))
-    added = tuple(figures.add(picture) for picture in pictures)
-    return Section(name, VIEWS[name].title, VIEWS[name].about, body, added) if added else None
+    numbers = tuple(figures.add(picture) for picture in pictures)
+    return Section(name, VIEWS[name].title, VIEWS[name].about, body, numbers) if numbers else None
 
 
 def _models(entry: Any) -> Any:

@@ -43,7 +43,7 @@ def page(state: State, own_launch: dict[str, str], further: str = "") -> Any:
 def asking(state: State, own_launch: dict[str, str]) -> Any:
     """The form's fields; `own_launch` is the placeholder of empty ones."""
     source = PASTED if state.source.partition(":")[0] in TEXTS else state.source
-    chosen = [
+    selection = [
         _labelled("source", "Kernel or workload", _choice("source", _kernels(), source)),
         _labelled("gpu", "GPU", _choice("gpu", _boards(), state.gpu)),
     ]
@@ -54,7 +54,7 @@ def asking(state: State, own_launch: dict[str, str]) -> Any:
         className="views",
         inline=True,
     )
-    parts = [html.Div(chosen, className="row"), _launch(state, own_launch, source), _own(source), views]
+    parts = [html.Div(selection, className="row"), _launch(state, own_launch, source), _own(source), views]
     return html.Div(parts, id="question-fields")
 
 

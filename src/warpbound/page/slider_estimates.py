@@ -86,8 +86,8 @@ def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block)
     )
 
 
-def _scaled(x: LaunchFacts, before: Gpu, board: Gpu, launched: tuple[int, int, Residency]) -> LaunchFacts:
-    blocks, threads, residency = launched
+def _scaled(x: LaunchFacts, before: Gpu, board: Gpu, launch_size: tuple[int, int, Residency]) -> LaunchFacts:
+    blocks, threads, residency = launch_size
     scaled_parts = {
         cause: board.value(name) / before.value(name)
         for cause, name in MEMORY_LATENCIES.items()

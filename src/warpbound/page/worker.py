@@ -127,13 +127,15 @@ class Analyzer:
         program, launch, numbers = program_of(question), launch_of(question), dict(question.numbers)
         board = machine.override(machine.gpu(question.gpu), dict(question.settings))
         settings = Settings(models=tuple(MODELS), views=("sass", "figures"))
-        followed = case_of(overridden_program(program, numbers), board, launch, settings)
-        case = overridden_case(followed, numbers)
+        followed_case = case_of(overridden_program(program, numbers), board, launch, settings)
+        case = overridden_case(followed_case, numbers)
         fitting = case.residency.fitting_blocks_per_sm
         if not board.board:
             return Answer(entry=result_of(case, None), fitting=fitting)
-        work = overridden_counts(self._work(followed, question, program), numbers)
-        case, work = settled(case, work, lambda _, counted: counted)  # overridden counts hold at every clock
+        work = overridden_counts(self._work(followed_case, question, program), numbers)
+        case, work = settled(
+            case, work, lambda _, work_at_clock: work_at_clock
+        )  # overridden counts hold at every clock
         x = launch_facts(case, work)
         numbers_of_launch = msgspec.convert(x, Numbers, from_attributes=True) if x is not None else None
         return Answer(entry=result_of(case, work), numbers=numbers_of_launch, focus=work.focus, fitting=fitting)

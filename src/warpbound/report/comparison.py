@@ -70,8 +70,8 @@ def errors_table(rows: Sequence[CounterErrors]) -> RenderableType:
 def _counters(counters: Sequence[ComparedCounter]) -> Table:
     table = _table("counter", "unit", "measured", "predicted", "ratio")
     for counter in counters:
-        predicted = "-" if counter.predicted is None else amount(counter.predicted)
-        table.add_row(counter.name, counter.unit, amount(counter.measured), predicted, _ratio(counter.ratio))
+        prediction = "-" if counter.predicted is None else amount(counter.predicted)
+        table.add_row(counter.name, counter.unit, amount(counter.measured), prediction, _ratio(counter.ratio))
     return table
 
 
@@ -92,8 +92,8 @@ def _stalls(launch: LaunchComparison) -> Table:
 
 
 def _busiest(rows: Sequence[ComparedLine | ComparedInstruction]) -> list[ComparedLine | ComparedInstruction]:
-    chosen = sorted((row for row in rows if row.samples), key=lambda row: -(row.samples or 0.0))[:ROWS]
-    return sorted(chosen, key=_place)
+    busiest = sorted((row for row in rows if row.samples), key=lambda row: -(row.samples or 0.0))[:ROWS]
+    return sorted(busiest, key=_place)
 
 
 def _place(row: ComparedLine | ComparedInstruction) -> int:
@@ -117,10 +117,10 @@ def _mostly(stalls: Mapping[str, float]) -> str:
 
 def _executed(row: ComparedLine | ComparedInstruction) -> str:
     """Warp instructions as measured; where the prediction differs, both."""
-    measured, predicted = row.executed_measured, row.executed_predicted
-    if measured is None or predicted is None or abs(predicted - measured) <= ALIKE * measured:
-        return _count(measured if measured is not None else predicted)
-    return f"{_count(measured)}, predicted {_count(predicted)}"
+    measurement, prediction = row.executed_measured, row.executed_predicted
+    if measurement is None or prediction is None or abs(prediction - measurement) <= ALIKE * measurement:
+        return _count(measurement if measurement is not None else prediction)
+    return f"{_count(measurement)}, predicted {_count(prediction)}"
 
 
 def _summary(launches: Sequence[LaunchComparison | NotCompared]) -> RenderableType:
@@ -128,9 +128,9 @@ def _summary(launches: Sequence[LaunchComparison | NotCompared]) -> RenderableTy
     for launch in launches:
         if isinstance(launch, NotCompared):
             continue
-        measured, predicted = launch.duration_s.measured, launch.duration_s.predicted
-        ratio = predicted / measured if predicted is not None and measured else None
-        table.add_row(launch.kernel, launch.gpu, str(launch.launch_index), _micro(measured), _micro(predicted),
+        measured_s, predicted_s = launch.duration_s.measured, launch.duration_s.predicted
+        ratio = predicted_s / measured_s if predicted_s is not None and measured_s else None
+        table.add_row(launch.kernel, launch.gpu, str(launch.launch_index), _micro(measured_s), _micro(predicted_s),
                       _ratio(ratio))  # fmt: skip
     return table
 
@@ -172,14 +172,14 @@ def _count(count: float | None) -> str:
 
 def markdown(launches: Sequence[LaunchComparison | NotCompared], rows: Sequence[CounterErrors]) -> str:
     """The errors and a line for each launch, as a page."""
-    compared = [launch for launch in launches if isinstance(launch, LaunchComparison)]
+    comparisons = [launch for launch in launches if isinstance(launch, LaunchComparison)]
     refused = [launch for launch in launches if isinstance(launch, NotCompared)]
-    dynamic = [launch for launch in compared if launch.mode == "dynamic"]
+    dynamic = [launch for launch in comparisons if launch.mode == "dynamic"]
     lines = [
         "# Measured by Nsight Compute, predicted by warpbound",
         "",
-        f"{len(launches)} launches: {len(dynamic)} with arguments, {len(compared) - len(dynamic)} by their code alone, "
-        f"{len(refused)} without an answer. Each kernel on each board counts once in the errors.",
+        f"{len(launches)} launches: {len(dynamic)} with arguments, {len(comparisons) - len(dynamic)} by their code "
+        f"alone, {len(refused)} without an answer. Each kernel on each board counts once in the errors.",
         "",
         *_rows(("counter", "kernels", "median error", "P90", "within", "share within")),
         *(_row(row.name, str(row.launches), _percent(row.median), _percent(row.p90), _percent(row.within),

@@ -57,13 +57,13 @@ class Curve:
 def by_model(entry: OccupancyCurve, points: int) -> Table:
     """The times of the papers' models at so many numbers of warps, the largest among them."""
     warps = entry.warps_per_sm
-    chosen = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
+    rows = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
     table.add_column("model")
-    for i in chosen:
+    for i in rows:
         table.add_column(f"{warps[i]} warps", justify="right", no_wrap=True)
     for name, answer in entry.models.items():
-        times = [answer.time_s[i] for i in chosen]
+        times = [answer.time_s[i] for i in rows]
         table.add_row(name, *(seconds(time) for time in times))
     return table
 

@@ -35,10 +35,10 @@ def occupancy_sentence(entry: KernelResult) -> Text:
 
 def _curve(entry: KernelResult) -> list[RenderableType]:
     """Throughput over resident warps: it grows until the latency is hidden, at least by Volkov's bounds."""
-    most, needed = entry.occupancy.max_warps_per_sm, entry.warps_needed
-    if not needed or not most:
+    most, least = entry.occupancy.max_warps_per_sm, entry.warps_needed
+    if not least or not most:
         return []
-    values = tuple(min(warps / needed, 1.0) for warps in range(1, most + 1))
+    values = tuple(min(warps / least, 1.0) for warps in range(1, most + 1))
     title = "Throughput by resident warps, by the bounds alone; ^ this launch:"
     return [Text(), Columns(values, float(entry.occupancy.warps_per_sm), title, "warps")]
 

@@ -84,9 +84,9 @@ def launch() -> Schema:
     return head("launch-file", "launch file") | file | {"examples": examples("launch")}
 
 
-def _form(keys: Schema, required: list[str], description: str, *allowed: str, **limits: Any) -> Schema:
+def _form(keys: Schema, required: list[str], description: str, *alternatives: str, **limits: Any) -> Schema:
     """One of the ways to give an argument: its keys, with what limits them further."""
-    properties = {key: keys[key] | limits.get(key, {}) for key in ("name", *allowed)}
+    properties = {key: keys[key] | limits.get(key, {}) for key in ("name", *alternatives)}
     return {
         "type": "object", "description": description, "required": required, "properties": properties,
         "additionalProperties": False,

@@ -24,7 +24,7 @@ def pages(answer: HostLaunches) -> Iterator[RenderableType]:
 def distinct(launches: Sequence[HostLaunch]) -> list[tuple[HostLaunch, list[int]]]:
     """Launches that differ in more than their line, each with its lines; a launch that is reached stands for others."""
     result: list[tuple[HostLaunch, list[int]]] = []
-    for launch in sorted(launches, key=lambda one: not one.is_reached):
+    for launch in sorted(launches, key=lambda launch_: not launch_.is_reached):
         lines = next((lines for other, lines in result if _alike(other, launch)), None)
         if lines is None:
             result.append((launch, [launch.line]))

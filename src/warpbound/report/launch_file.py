@@ -35,8 +35,8 @@ def launch_file(launch: HostLaunch, gpu: str | None, *, marks: str = "# ") -> st
     return "\n".join(lines) + "\n"
 
 
-def _remark(expression: str, shown: str) -> str:
-    return f"  # {expression}" if expression and expression != shown else ""
+def _remark(expression: str, text: str) -> str:
+    return f"  # {expression}" if expression and expression != text else ""
 
 
 def _size(key: str, size: HostSize, marks: str) -> str:

@@ -106,8 +106,8 @@ def _number(source: str, numbers: dict[str, int]) -> int:
 
 def check_entry(findings: Mapping[str, Sequence[str]]) -> Entry:
     """What `gpus --check` found, by board."""
-    known = {key: list(sentences) for key, sentences in findings.items() if sentences}
-    return {"boards": len(findings), "findings": known}
+    with_findings = {key: list(sentences) for key, sentences in findings.items() if sentences}
+    return {"boards": len(findings), "findings": with_findings}
 
 
 def check_text(findings: Mapping[str, Sequence[str]]) -> RenderableType:

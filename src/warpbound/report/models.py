@@ -23,10 +23,10 @@ def pages(results: Sequence[WorkloadResult | Refusal]) -> Iterator[RenderableTyp
     if len(results) == 1 and not isinstance(results[0], Refusal):
         yield _whole(results[0])
         return
-    answered = [entry for entry in results if not isinstance(entry, Refusal)]
-    for start in range(0, len(answered), SIDE_BY_SIDE):
-        yield _beside(answered[start : start + SIDE_BY_SIDE])
-    for name, reason in _silent(answered).items():
+    answers = [entry for entry in results if not isinstance(entry, Refusal)]
+    for start in range(0, len(answers), SIDE_BY_SIDE):
+        yield _beside(answers[start : start + SIDE_BY_SIDE])
+    for name, reason in _silent(answers).items():
         yield Text.assemble((f"{name}: ", "bold"), (f"{reason}.", "yellow"))
     for entry in results:
         if isinstance(entry, Refusal):
@@ -127,8 +127,8 @@ def _rate(answer: ModelAnswer) -> str:
     if answer.rate is None:
         return "-"
     number = amount(answer.rate)
-    joined = number[-1].isalpha() and (answer.unit or " ")[0].isalpha()
-    return f"{number}{answer.unit}" if joined else f"{number} {answer.unit}"
+    touches = number[-1].isalpha() and (answer.unit or " ")[0].isalpha()
+    return f"{number}{answer.unit}" if touches else f"{number} {answer.unit}"
 
 
 def _beside(entries: Sequence[WorkloadResult]) -> RenderableType:

@@ -95,14 +95,14 @@ def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], sweep: ResidencyS
 
 def sweep_text(rows: Sequence[Entry]) -> RenderableType:
     """A table of the sweep; what is the same in all rows stands above it, what cannot be below it."""
-    answered = [row for row in rows if "error" not in row]
-    axes = [name for name in ("gpu", "block", "registers", "smem") if len({row[name] for row in answered}) > 1]
-    fixed = [f"{name} {answered[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
+    valid = [row for row in rows if "error" not in row]
+    axes = [name for name in ("gpu", "block", "registers", "smem") if len({row[name] for row in valid}) > 1]
+    fixed = [f"{name} {valid[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in (*axes, "blocks", "warps", "in use", "limited by"):
         last = name == "limited by"
         table.add_column(name, justify="left" if last or name == "gpu" else "right", no_wrap=not last)
-    for row in answered:
+    for row in valid:
         table.add_row(
             *(str(row[name]) for name in axes), str(row["blocks_per_sm"]),
             f"{row['warps_per_sm']}/{row['max_warps_per_sm']}", f"{100 * row['occupancy']:.0f} %",

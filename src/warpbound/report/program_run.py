@@ -33,8 +33,8 @@ def pages(run: ProgramRun) -> Iterator[Any]:
 def summary(run: ProgramRun) -> str:
     """How many launches of how many kernels, and their time."""
     launches, kernels = len(run.launches), len(run.kernels)
-    counted = f"{launches} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)}"
-    return f"{counted}, predicted {seconds(run.end_s)} of device time"
+    launch_words = f"{launches} launch{'es' * (launches != 1)} of {kernels} kernel{'s' * (kernels != 1)}"
+    return f"{launch_words}, predicted {seconds(run.end_s)} of device time"
 
 
 def _kernels(run: ProgramRun) -> Table:
@@ -55,10 +55,10 @@ def _kernels(run: ProgramRun) -> Table:
 
 def notes(run: ProgramRun) -> Iterator[str]:
     """Sentences on what was executed, what has no time, what went wrong."""
-    executed = [launch.executed for launch in run.launches]
-    if "sampled" in executed:
+    counts = [launch.executed for launch in run.launches]
+    if "sampled" in counts:
         yield "Only samples of the blocks were executed: times are predicted, results of the program are not true."
-    if repeated := executed.count("repeated"):
+    if repeated := counts.count("repeated"):
         yield f"{repeated} launches equal earlier ones and were executed once."
     reasons = {launch.kernel: launch.not_timed for launch in run.launches if launch.not_timed and launch.time_s is None}
     for kernel, reason in reasons.items():

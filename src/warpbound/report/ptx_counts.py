@@ -18,15 +18,15 @@ NOTE = (
 )
 
 
-def counts_entry(counted: Counted) -> dict[str, Any]:
+def counts_entry(counts: Counted) -> dict[str, Any]:
     """One kernel, or one piece without a name."""
     return {
-        "kernel": counted.name or None,
-        "total": _mix(counted.total),
-        "in_loops": _mix(counted.in_loops),
+        "kernel": counts.name or None,
+        "total": _mix(counts.total),
+        "in_loops": _mix(counts.in_loops),
         "loops": [
             {"label": loop.label, "lines": [loop.first, loop.last], "trips": loop.trips, **_mix(loop.iteration)}
-            for loop in counted.loops
+            for loop in counts.loops
         ],
     }
 

@@ -31,10 +31,10 @@ def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
     Kernels of one name do the same; so do the kernels of several files that hold one each. What all rows share, the
     kernel or the GPU, stands above the table.
     """
-    answered = [entry for entry in results if not isinstance(entry, Refusal)]
-    heading, names = _names(answered)
-    compilers = [_compiler(entry) for entry in answered]
-    columns = {"on": [_machine(entry) for entry in answered], "by": compilers, heading: names}
+    answers = [entry for entry in results if not isinstance(entry, Refusal)]
+    heading, names = _names(answers)
+    compilers = [_compiler(entry) for entry in answers]
+    columns = {"on": [_machine(entry) for entry in answers], "by": compilers, heading: names}
     varying = {title: words for title, words in columns.items() if len(set(words)) > 1}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 0))
     for title in reversed(varying):
@@ -42,30 +42,30 @@ def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
     shown = OF_COMPILERS if "by" in varying else COLUMNS
     for column in shown:
         table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
-    firsts = _firsts(answered)
-    compared = len({id(first) for first in firsts}) < len(answered)
-    if compared:
+    firsts = _firsts(answers)
+    with_ratio = len({id(first) for first in firsts}) < len(answers)
+    if with_ratio:
         table.add_column("speedup", justify="right", no_wrap=True)
-    for row, (entry, first) in enumerate(zip(answered, firsts, strict=True)):
+    for row, (entry, first) in enumerate(zip(answers, firsts, strict=True)):
         cells, before = _cells(entry), _cells(first)
         own = (varying[title][row] for title in reversed(varying))
-        gain = [_speedup(first, entry)] if compared else []
+        gain = [_speedup(first, entry)] if with_ratio else []
         table.add_row(*own, *(_marked(cells[c], before[c]) for c in shown), *gain)
-    shared = [{entry.kernel for entry in answered}, set(columns["on"])]
+    shared = [{entry.kernel for entry in answers}, set(columns["on"])]
     title = " on ".join(next(iter(words)) for words in shared if len(words) == 1)
     parts: list[RenderableType] = [Text(title, "bold cyan")] if title else []
-    notes = _notes(answered, compared, shown)
+    notes = _notes(answers, with_ratio, shown)
     return Group(*parts, Fitting(table), *notes, *_refused(results))
 
 
-def _firsts(answered: Sequence[KernelResult]) -> list[KernelResult]:
+def _firsts(answers: Sequence[KernelResult]) -> list[KernelResult]:
     """For each answer the first one that does the same on the same GPU."""
     files: dict[str, set[str]] = {}
-    for entry in answered:
+    for entry in answers:
         files.setdefault(entry.program.source, set()).add(entry.kernel)
     one_each = len(files) > 1 and all(len(kernels) == 1 for kernels in files.values())
     firsts: dict[tuple[str, str], KernelResult] = {}
-    return [firsts.setdefault(("" if one_each else entry.kernel, entry.gpu), entry) for entry in answered]
+    return [firsts.setdefault(("" if one_each else entry.kernel, entry.gpu), entry) for entry in answers]
 
 
 def _speedup(first: KernelResult, entry: KernelResult) -> str:
@@ -74,12 +74,12 @@ def _speedup(first: KernelResult, entry: KernelResult) -> str:
     return f"{first.time_s / entry.time_s:.2f}x"
 
 
-def _notes(answered: Sequence[KernelResult], compared: bool, shown: Sequence[str]) -> list[Text]:  # noqa: FBT001
+def _notes(answers: Sequence[KernelResult], with_ratio: bool, columns: Sequence[str]) -> list[Text]:  # noqa: FBT001
     """What the marks and the columns mean."""
-    legend = [f"{MARK} differs from the first row of that GPU, speedup is over it"] if compared else []
-    legend += [meaning for column, meaning in MEANINGS.items() if column in shown]
+    legend = [f"{MARK} differs from the first row of that GPU, speedup is over it"] if with_ratio else []
+    legend += [meaning for column, meaning in MEANINGS.items() if column in columns]
     notes = [Text(f"{'; '.join(legend)}.", "dim")]
-    proxies = sorted({entry.confidence.proxy_isa for entry in answered if entry.confidence.proxy_isa})
+    proxies = sorted({entry.confidence.proxy_isa for entry in answers if entry.confidence.proxy_isa})
     if proxies:
         words = f"{PROXY} analyzed with code of {', '.join(proxies)}: no compiler here makes the GPU's own."
         notes.append(Text(words, "dim"))
@@ -100,9 +100,9 @@ def _refused(results: Sequence[KernelResult | Refusal]) -> list[Text]:
     return [Text(f"{', '.join(gpus)}: {reason}", "red") for reason, gpus in groups.items()]
 
 
-def _names(answered: Sequence[KernelResult]) -> tuple[str, list[str]]:
+def _names(answers: Sequence[KernelResult]) -> tuple[str, list[str]]:
     """Labels that distinguish the rows: a heading and each row's kernel, file or both; folders only where needed."""
-    kernels, files = [entry.kernel for entry in answered], [entry.program.source for entry in answered]
+    kernels, files = [entry.kernel for entry in answers], [entry.program.source for entry in answers]
     short = [file.rpartition("/")[2] for file in files]
     files = short if len(set(short)) == len(set(files)) else files
     if len(set(files)) <= 1:
@@ -120,12 +120,12 @@ def _marked(cell: str, first: str) -> Text:
 
 def _cells(entry: KernelResult) -> dict[str, str]:
     occupancy, program = entry.occupancy, entry.program
-    needed = entry.warps_needed
+    least = entry.warps_needed
     return {
         "time": seconds(entry.time_s),
         "binds": entry.bottleneck or "-",
         "warps": f"{occupancy.warps_per_sm}/{occupancy.max_warps_per_sm}",
-        "needed": amount(math.ceil(needed)) if needed is not None else "-",
+        "needed": amount(math.ceil(least)) if least is not None else "-",
         "latency": f"{entry.latency.cycles:.0f}" if entry.latency else "-",
         "regs": str(program.registers),
         "spills": f"{program.spill_bytes_stored} + {program.spill_bytes_loaded}",

@@ -132,9 +132,9 @@ def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[Rende
             continue
         yield Text(entry.title, "bold cyan")
         yield Text(f"{entry.source}; {entry.policy.replace('_', ' ')}", "dim")
-        predicted = entry.headline_time_s
-        against = f"; the analysis predicts {seconds(predicted)}" if predicted else ""
-        over = f" (ratio {entry.simulated_over_headline:.3f})" if predicted else ""
+        prediction_s = entry.headline_time_s
+        against = f"; the analysis predicts {seconds(prediction_s)}" if prediction_s else ""
+        over = f" (ratio {entry.simulated_over_headline:.3f})" if prediction_s else ""
         yield Text(f"Time {seconds(entry.time_s)}{against}{over}.")
         yield Text(_sentence(entry.outcome))
         yield from _over_time(entry.outcome)

@@ -70,8 +70,8 @@ def _options_for_a_time(entry: KernelResult) -> Text:
     """What to add to the command line for a time."""
     if entry.host_launch is not UNSET:
         hint = entry.host_launch
-        known = f"gives all but {'; '.join(hint.needed)}" if hint.needed else "gives all values"
-        text = Text(f"No time without a launch. The host code, line {hint.line}, {known}: ")
+        effect = f"gives all but {'; '.join(hint.needed)}" if hint.needed else "gives all values"
+        text = Text(f"No time without a launch. The host code, line {hint.line}, {effect}: ")
         return text.append(hint.command, "bold").append(", then --launch launch.toml.")
     grid = [] if entry.launch else ["--grid X", "--block X"]
     args = [f"--arg {p.name or number}={_value(p)}" for number, p in enumerate(entry.program.parameters)]

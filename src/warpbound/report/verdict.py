@@ -158,19 +158,19 @@ def _used(bound: Bound, before: str) -> str:
 def hiding(entry: KernelResult) -> Text:
     """Resident warps against those that would hide the latency."""
     occupancy = entry.occupancy
-    resident, most, needed = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
+    resident, most, least = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
     if (sms := entry.sms) is not None and sms.with_a_block < sms.count:
         idle = f"{sms.with_a_block} of {sms.count} SMs have a block: more blocks would use the others"
         return Text(f"{idle}, more occupancy of these would not.")
-    start = f"{resident} of {most} warps are resident; {amount(math.ceil(needed))} would hide the latency: "
+    start = f"{resident} of {most} warps are resident; {amount(math.ceil(least))} would hide the latency: "
     if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")
-    if needed <= resident:
+    if least <= resident:
         gain = max((change.speedup for change in entry.whatifs if HIDE_MORE in change.why), default=1.0)
         if gain >= BUYS:
             return Text(f"{start[:-2]} if they waited evenly: more occupancy buys {gain:.2f}x.")
         return Text(start + "more occupancy buys nothing.")
-    if needed <= most:
+    if least <= most:
         return Text(start + "more occupancy helps.")
     if resident < most:
         limits = listed(occupancy.limiters)

@@ -166,9 +166,9 @@ def _items(paper: str) -> Iterator[Item]:
 def _item(paper: str, module: str, file: Traversable, shared: ItemInputs) -> Item:
     """Raises TypeError for an unknown key, ValueError where `read` names no value."""
     table = _table(file)
-    printed = _printed({name: flat(table.pop(name, {})) for name in _TABLES}, table.pop("read", []))
+    rows = _printed({name: flat(table.pop(name, {})) for name in _TABLES}, table.pop("read", []))
     inputs, function = {**shared, **table.pop("inputs", {})}, file.name.removesuffix(".toml")
-    return Item(paper=paper, module=module, function=function, inputs=inputs, printed=printed, **table)
+    return Item(paper=paper, module=module, function=function, inputs=inputs, printed=rows, **table)
 
 
 def _printed(tables: Mapping[str, Mapping[str, Any]], read: Sequence[str]) -> dict[str, Printed]:

@@ -123,8 +123,8 @@ def figure_entry(figure: Figure) -> dict[str, Any]:
 
 def item_entry(item: Item, record: Record) -> dict[str, Any]:
     """One line of the list as plain values."""
-    counted = Counter(str(row[0]) for row in record.get(item.key, {}).values())
-    return {"item": item.key, "title": item.title, "where": item.where, "verdicts": dict(counted)}
+    tally = Counter(str(row[0]) for row in record.get(item.key, {}).values())
+    return {"item": item.key, "title": item.title, "where": item.where, "verdicts": dict(tally)}
 
 
 def as_csv(reproductions: Iterable[Reproduction]) -> str:
@@ -161,8 +161,8 @@ def rows_table(rows: Sequence[Row]) -> Table:
         name = Text(row.what)
         if row.unit != "1":
             name.append(f" [{row.unit}]", "dim")
-        printed = f"({row.printed})" if row.read else row.printed or "-"
-        table.add_row(name, printed, _ours(row.ours), _off(row.difference), verdict)
+        cell = f"({row.printed})" if row.read else row.printed or "-"
+        table.add_row(name, cell, _ours(row.ours), _off(row.difference), verdict)
     return table
 
 

@@ -84,38 +84,38 @@ def compared(what: str, unit: str, paper: Printed, ours: float | str) -> Row:
     return Row(what, unit, paper.value, ours, _difference(paper.value, ours), agreement, reading, paper.read)
 
 
-def number(printed: str) -> float | None:
+def number(text: str) -> float | None:
     """The value of a printed number; None for a word."""
-    match = _NUMBER.fullmatch(printed)
+    match = _NUMBER.fullmatch(text)
     return float(f"{match['mantissa']}e{match['exponent'] or 0}") if match else None
 
 
-def half_unit(printed: str) -> float:
+def half_unit(text: str) -> float:
     """Half a unit of the last printed digit. Raises ValueError for a word."""
-    match = _NUMBER.fullmatch(printed)
+    match = _NUMBER.fullmatch(text)
     if not match:
-        raise ValueError(f"{printed!r} is no number")
+        raise ValueError(f"{text!r} is no number")
     return float(0.5 * 10.0 ** (int(match["exponent"] or 0) - len(match["places"] or "")))
 
 
-def _agreement(printed: str | None, ours: float | str) -> Verdict:
-    if printed is None:
+def _agreement(paper: str | None, ours: float | str) -> Verdict:
+    if paper is None:
         return Verdict.UNPRINTED
-    value = number(printed)
+    value = number(paper)
     if isinstance(ours, str) or value is None:
         if isinstance(ours, str) == (value is None):
-            return Verdict.AGREES if ours == printed else Verdict.DIFFERS
-        raise ValueError(f"{printed!r} of the paper and {ours!r} of ours are not of one kind")
+            return Verdict.AGREES if ours == paper else Verdict.DIFFERS
+        raise ValueError(f"{paper!r} of the paper and {ours!r} of ours are not of one kind")
     if math.isclose(value, ours, rel_tol=_EXACT):
         return Verdict.AGREES
-    if printed.startswith("about "):
+    if paper.startswith("about "):
         return Verdict.ROUGHLY if abs(ours - value) <= _ROUGH * abs(value) else Verdict.DIFFERS
-    within = half_unit(printed) + _EXACT * abs(value)
+    within = half_unit(paper) + _EXACT * abs(value)
     return Verdict.DIGITS if abs(ours - value) <= within else Verdict.DIFFERS
 
 
-def _difference(printed: str | None, ours: float | str) -> float | None:
-    value = None if printed is None else number(printed)
+def _difference(paper: str | None, ours: float | str) -> float | None:
+    value = None if paper is None else number(paper)
     if value is None or isinstance(ours, str) or not math.isfinite(ours):
         return None
     return 0.0 if value == ours else (ours - value) / abs(value) if value else None

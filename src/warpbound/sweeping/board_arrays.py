@@ -47,8 +47,8 @@ def _changed(
         values, place = np.unique(columns[name], return_inverse=True)
         numbers = numbers * len(values) + place.ravel()
     _, first, place = np.unique(numbers, return_index=True, return_inverse=True)
-    found = [_at(own, {name: float(columns[name][row]) for name in names}, fields) for row in first]
-    return {field: np.array([each[field] for each in found])[place.ravel()] for field in fields}
+    values_at = [_at(own, {name: float(columns[name][row]) for name in names}, fields) for row in first]
+    return {field: np.array([each[field] for each in values_at])[place.ravel()] for field in fields}
 
 
 def _at(own: tuple[Gpu, Parameters], settings: Mapping[str, float], fields: Sequence[str]) -> dict[str, float]:
@@ -56,9 +56,9 @@ def _at(own: tuple[Gpu, Parameters], settings: Mapping[str, float], fields: Sequ
     changed = override(board, settings)
     if not settings.keys().isdisjoint(_DRAM):  # others may follow these
         values = fitted_parameters(changed).values
-    found = {field: float(np.asarray(getattr(values, field))) for field in fields}
-    found |= {field: changed.value(field) for field in fields if field in settings}
-    return found | {field: _ratio(changed, board, field) for field in _RATIOS if field in fields}
+    at_point = {field: float(np.asarray(getattr(values, field))) for field in fields}
+    at_point |= {field: changed.value(field) for field in fields if field in settings}
+    return at_point | {field: _ratio(changed, board, field) for field in _RATIOS if field in fields}
 
 
 def _ratio(changed: Gpu, board: Gpu, name: str) -> float:

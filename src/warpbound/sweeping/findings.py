@@ -105,39 +105,41 @@ def subjects_of(columns: dict[str, Any]) -> NDArray[np.object_]:
 
 def _fronts(columns: dict[str, Any]) -> list[Front]:
     names = subjects_of(columns)
-    found = []
+    fronts = []
     for name in dict.fromkeys(names):
         rows = np.flatnonzero(names == name)
-        answered = rows[~np.isnan(columns["time_s"][rows])]
-        known = [each for each in OBJECTIVES if len(answered) and not np.isnan(columns[each][answered]).any()]
-        front = front_points(columns, answered, known, known) if known else []
+        rows_with_time = rows[~np.isnan(columns["time_s"][rows])]
+        objectives = [
+            each for each in OBJECTIVES if len(rows_with_time) and not np.isnan(columns[each][rows_with_time]).any()
+        ]
+        front = front_points(columns, rows_with_time, objectives, objectives) if objectives else []
         kernel, _, launch = name.partition("\0")
-        found.append(Front(kernel, launch, len(rows), len(rows) - len(answered), front))
-    return found
+        fronts.append(Front(kernel, launch, len(rows), len(rows) - len(rows_with_time), front))
+    return fronts
 
 
 def front_points(
-    columns: dict[str, Any], rows: NDArray[np.int64], quantities: Sequence[str], shown: Sequence[str]
+    columns: dict[str, Any], rows: NDArray[np.int64], quantities: Sequence[str], varied: Sequence[str]
 ) -> list[FrontPoint]:
     """Those of the rows that nothing beats in the quantities, the least first one first; of equal points the first.
 
-    shown : quantities that each has besides its own, None where one is not known.
+    varied : quantities that each has besides its own, None where one is not known.
     """
     values = np.stack([columns[name][rows] for name in quantities], axis=1)
     rounded = np.exp(np.round(np.log(np.maximum(values, 1e-300)) / EQUAL) * EQUAL)
     unique, first = np.unique(rounded, axis=0, return_index=True)
     best = first[~dominated(unique)]
-    chosen = rows[best[np.argsort(values[best, 0], kind="stable")]]
+    best_rows = rows[best[np.argsort(values[best, 0], kind="stable")]]
     return [
         FrontPoint(
             point=int(columns["point"][row]),
             gpu=columns["gpu"][row],
             defines=columns["defines"][row],
             parameters={name: float(columns[name][row]) for name in parameters_of(columns)},
-            quantities={name: _known(columns[name][row]) if name in shown else None for name in OBJECTIVES},
+            quantities={name: _known(columns[name][row]) if name in varied else None for name in OBJECTIVES},
             bottleneck=columns["bottleneck"][row],
         )
-        for row in chosen.tolist()
+        for row in best_rows.tolist()
     ]
 
 
@@ -179,11 +181,11 @@ def _gains(
     best = np.full((len(names), boards), np.inf)
     own = np.full(len(names), np.inf)
     time_s, own_s = columns["time_s"][rows], columns["own_time_s"][rows]
-    answered = ~np.isnan(time_s)
-    np.minimum.at(best, (number[answered], of_row[answered]), time_s[answered])
-    np.minimum.at(own, number[answered], own_s[answered])
-    kept = np.isfinite(own)
-    return np.asarray(np.maximum(own[kept, None] / best[kept], 1e-9))
+    with_time = ~np.isnan(time_s)
+    np.minimum.at(best, (number[with_time], of_row[with_time]), time_s[with_time])
+    np.minimum.at(own, number[with_time], own_s[with_time])
+    finite = np.isfinite(own)
+    return np.asarray(np.maximum(own[finite, None] / best[finite], 1e-9))
 
 
 def _board(gpu: str, parameters: list[str], times: Array, gains: Array, target: float) -> Sufficient:

@@ -87,9 +87,9 @@ class Axis:
             reason = f"{board.name} has no value for {self.parameter}, of which the plan wants multiples."
             raise InputError(reason, "Give values in the catalogue's unit.")
         times = own.value if own else 1.0
-        given = zip(self.values, self.relative, strict=True)
-        found = (value * times if relative else value for value, relative in given)
-        return tuple(float(round(value)) if PARAMETERS[self.parameter].whole else value for value in found)
+        pairs = zip(self.values, self.relative, strict=True)
+        settings = (value * times if relative else value for value, relative in pairs)
+        return tuple(float(round(value)) if PARAMETERS[self.parameter].whole else value for value in settings)
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,10 @@ def plan(path: str | Path) -> Plan:
         raise InputError(f"{path} has no {'kernels' if boards else 'gpus'}.", "Name at least one.")
     axes = tuple(_axis(name, values, path) for name, values in file.parameters.items())
     prices = {machine.gpu(name).key: price for name, price in file.prices.items()}
-    made = Plan(path, subjects, boards, axes, prices, Settings(_clock(file.clock), file.cache), file.target)
-    if made.points > MOST_POINTS:
-        raise InputError(f"{path} has {made.points} points.", f"At most {MOST_POINTS} are computed in one sweep.")
-    return made
+    new_plan = Plan(path, subjects, boards, axes, prices, Settings(_clock(file.clock), file.cache), file.target)
+    if new_plan.points > MOST_POINTS:
+        raise InputError(f"{path} has {new_plan.points} points.", f"At most {MOST_POINTS} are computed in one sweep.")
+    return new_plan
 
 
 def _read(path: Path) -> _File:

@@ -57,8 +57,8 @@ def choices(rows: Any) -> tuple[list[tuple[str, str]], list[str], list[str]]:
     columns = columns_of(rows)
     pairs = [tuple(name.split("\0")) for name in dict.fromkeys(subjects_of(columns))]
     names = (*QUANTITIES, *(f"{name}{TIMES}" for name in parameters_of(columns)))
-    known = [name for name in names if not np.isnan(columns[name]).all()]
-    return [(source, launch) for source, launch in pairs], list(dict.fromkeys(columns["gpu"])), known
+    with_values = [name for name in names if not np.isnan(columns[name]).all()]
+    return [(source, launch) for source, launch in pairs], list(dict.fromkeys(columns["gpu"])), with_values
 
 
 def plane(rows: Any, choice: Choice) -> Plane:
@@ -67,10 +67,10 @@ def plane(rows: Any, choice: Choice) -> Plane:
     mine = subjects_of(columns) == f"{choice.source}\0{choice.launch}"
     if choice.gpu:
         mine &= columns["gpu"] == choice.gpu
-    known = mine & ~np.isnan(columns[choice.x]) & ~np.isnan(columns[choice.y])
-    places = np.flatnonzero(known)
+    drawable = mine & ~np.isnan(columns[choice.x]) & ~np.isnan(columns[choice.y])
+    places = np.flatnonzero(drawable)
     at = np.stack([columns[name] * described(name)[2] for name in (choice.x, choice.y)])
-    boards = {gpu: at[:, known & (columns["gpu"] == gpu)] for gpu in dict.fromkeys(columns["gpu"][places])}
+    boards = {gpu: at[:, drawable & (columns["gpu"] == gpu)] for gpu in dict.fromkeys(columns["gpu"][places])}
     front = front_points(columns, places, (choice.x, choice.y), OBJECTIVES) if len(places) else []
     rows_of = {int(point): row for row, point in enumerate(columns["point"])}
     front_at = at[:, [rows_of[point.point] for point in front]]
@@ -84,20 +84,20 @@ def described(name: str) -> tuple[str, str, float]:
     return f"{name.removesuffix(TIMES)}, times the board's own", "", 1.0
 
 
-def picture(found: Plane) -> Picture:
+def picture(plane_: Plane) -> Picture:
     """All points by board, the front as numbered points with steps between them."""
-    drawn = sum(_thinned(points).shape[1] for points in found.boards.values())
-    points = sum(points.shape[1] for points in found.boards.values())
+    point_count = sum(_thinned(points).shape[1] for points in plane_.boards.values())
+    points = sum(points.shape[1] for points in plane_.boards.values())
     caption = (
-        f"{count(points, 'point')}{f', of which {drawn} are drawn' if drawn < points else ''}; none has less of one "
-        f"quantity than the {count(len(found.front), 'point')} of the front without more of the other."
+        f"{count(points, 'point')}{f', of which {point_count} are drawn' if point_count < points else ''}; none has "
+        f"less of one quantity than the {count(len(plane_.front), 'point')} of the front without more of the other."
     )
-    title = f"{found.choice.source}, {found.choice.launch}"
-    if found.choice.gpu:
-        title += f" on {found.choice.gpu}"
-    every = np.concatenate([*found.boards.values(), np.ones((2, 0))], axis=1)
-    x, y = (_axis(name, values) for name, values in zip((found.choice.x, found.choice.y), every, strict=True))
-    layers = (*_clouds(found), *_front(found))
+    title = f"{plane_.choice.source}, {plane_.choice.launch}"
+    if plane_.choice.gpu:
+        title += f" on {plane_.choice.gpu}"
+    every = np.concatenate([*plane_.boards.values(), np.ones((2, 0))], axis=1)
+    x, y = (_axis(name, values) for name, values in zip((plane_.choice.x, plane_.choice.y), every, strict=True))
+    layers = (*_clouds(plane_), *_front(plane_))
     return Picture(title, x, y, layers, "warpbound sweep; predictions, no measurements", caption, height=460)
 
 
@@ -107,8 +107,8 @@ def _axis(name: str, values: NDArray[np.float64]) -> Axis:
     return Axis(words, unit, "log" if wide else "linear")
 
 
-def _clouds(found: Plane) -> Iterator[Layer]:
-    for number, (gpu, points) in enumerate(found.boards.items()):
+def _clouds(plane_: Plane) -> Iterator[Layer]:
+    for number, (gpu, points) in enumerate(plane_.boards.items()):
         x, y = _thinned(points)
         look = _LOOKS[min(number, len(_LOOKS) - 1)]
         small = Look(look.colour, symbol=look.symbol, width=0.0)
@@ -120,16 +120,16 @@ def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
     return points[:, :: -(-points.shape[1] // MOST_DRAWN)] if points.shape[1] > MOST_DRAWN else points
 
 
-def _front(found: Plane) -> Iterator[Layer]:
+def _front(plane_: Plane) -> Iterator[Layer]:
     """Steps along what the front leaves possible, and its points with the numbers of the table."""
-    if not found.front:
+    if not plane_.front:
         return
-    x, y = found.front_at
+    x, y = plane_.front_at
     look = Look("vermilion", symbol="circle", width=1.5)
     yield Curve("front", np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1], look)
     step = -(-len(x) // MOST_NUMBERS)
     numbers = tuple(str(place + 1) if place % step == 0 else "" for place in range(len(x)))
-    hover = tuple(" ".join(filter(None, (point.gpu, point.defines, _values(point)))) for point in found.front)
+    hover = tuple(" ".join(filter(None, (point.gpu, point.defines, _values(point)))) for point in plane_.front)
     yield Points("", x, y, numbers, look, "top right", hover)
 
 

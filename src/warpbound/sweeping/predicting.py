@@ -68,12 +68,12 @@ def configurations(plan: Plan, unit: WorkUnit) -> Iterator[Configuration]:
         replace(unit.subject.options, defines=(*unit.subject.options.defines, *one.macros.items()))
         for one in unit.tunings
     ]
-    compiled: Sequence[Program | WarpboundError]
+    variants_: Sequence[Program | WarpboundError]
     try:
-        compiled = variants(unit.subject.source, unit.boards[0], unit.subject.kernel, options)
+        variants_ = variants(unit.subject.source, unit.boards[0], unit.subject.kernel, options)
     except WarpboundError as problem:
-        compiled = [problem] * len(options)
-    for tuning, program in zip(unit.tunings, compiled, strict=True):
+        variants_ = [problem] * len(options)
+    for tuning, program in zip(unit.tunings, variants_, strict=True):
         execute = _remembering(plan.settings)
         for board in unit.boards:
             yield _configuration(plan, dict(tuning.macros), board, (tuning.launch, program), execute)
@@ -82,12 +82,12 @@ def configurations(plan: Plan, unit: WorkUnit) -> Iterator[Configuration]:
 def _remembering(settings: Settings) -> Execute:
     """The emulator with a memory of the blocks that it has executed for one program and launch."""
     patience = PATIENCE_S if settings.patience_s is None else settings.patience_s
-    known: dict[tuple[int, ...], Trace] = {}
+    traces: dict[tuple[int, ...], Trace] = {}
 
     def execute(program: Program, launch: Launch, blocks: list[int]) -> Trace:
-        if tuple(blocks) not in known:
-            known[tuple(blocks)] = execute_blocks(program, launch, blocks, limits=Limits(patience, "refuse"))
-        return known[tuple(blocks)]
+        if tuple(blocks) not in traces:
+            traces[tuple(blocks)] = execute_blocks(program, launch, blocks, limits=Limits(patience, "refuse"))
+        return traces[tuple(blocks)]
 
     return execute
 

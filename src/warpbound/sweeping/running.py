@@ -33,19 +33,19 @@ def sweep(
     start and after each unit, with the points done, and of all.
     Raises InputError where the plan is wrong, or where workers kept dying on a unit.
     """
-    made = plan(path)
-    file = default_out(made.path) if out is None else Path(out)
-    units = work_units(made)
-    done = storage.begun(file, units)
-    ready = sum(unit.points for unit in units if unit.key in done)
+    plan_ = plan(path)
+    file = default_out(plan_.path) if out is None else Path(out)
+    units = work_units(plan_)
+    finished = storage.begun(file, units)
+    ready = sum(unit.points for unit in units if unit.key in finished)
     if progress is not None:
-        progress(ready, made.points)
-    missing = [unit for unit in units if unit.key not in done]
-    for unit, rows in _computed(made, missing, scheduler, processes or processors()):
+        progress(ready, plan_.points)
+    missing = [unit for unit in units if unit.key not in finished]
+    for unit, rows in _computed(plan_, missing, scheduler, processes or processors()):
         storage.write_part(file, unit.key, rows)
         ready += unit.points
         if progress is not None:
-            progress(ready, made.points)
+            progress(ready, plan_.points)
     return storage.finish(file, units)
 
 
@@ -54,24 +54,24 @@ def default_out(plan_path: Path) -> Path:
     return plan_path.with_suffix(".parquet")
 
 
-def answer(made: Plan, unit: WorkUnit) -> Any:
+def answer(plan_: Plan, unit: WorkUnit) -> Any:
     """The rows of one unit; what a worker does."""
-    return storage.table(made, unit, configurations(made, unit))
+    return storage.table(plan_, unit, configurations(plan_, unit))
 
 
 def _computed(
-    made: Plan, units: Sequence[WorkUnit], scheduler: str | None, processes: int
+    plan_: Plan, units: Sequence[WorkUnit], scheduler: str | None, processes: int
 ) -> Iterator[tuple[WorkUnit, Any]]:
     """Units with their rows, as they come."""
     if scheduler is None and min(processes, len(units)) <= 1:
-        yield from ((unit, answer(made, unit)) for unit in units)
+        yield from ((unit, answer(plan_, unit)) for unit in units)
         return
     try:
         from distributed import KilledWorker, as_completed
     except ImportError as missing:
         raise MissingTool("A sweep on several processes needs Dask.", install("sweep")) from missing
     with _client(scheduler, min(processes, len(units))) as client:
-        task = partial(answer, made)
+        task = partial(answer, plan_)
         futures = {client.submit(task, unit, key=f"sweep-{unit.key}", pure=True): unit for unit in units}
         for future in as_completed(list(futures)):  # type: ignore[no-untyped-call]
             unit = futures.pop(future)

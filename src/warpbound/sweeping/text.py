@@ -37,9 +37,9 @@ def _front(front: Front, top: int) -> Iterator[RenderableType]:
     yield Text(f"\n{front.kernel}, {front.launch}: {count(front.points, 'point')}{missing}", "bold")
     if not front.front:
         return
-    shown = front.front[:top]
+    best = front.front[:top]
     yield Text(f"  Nothing beats {count(len(front.front), 'point')} of them in every quantity; the fastest first.")
-    yield points_table(shown)
+    yield points_table(best)
 
 
 def points_table(points: list[FrontPoint], names: Sequence[str] = ()) -> Fitting:

@@ -20,23 +20,23 @@ FRONT = "No point has less of one quantity without more of the other. The number
 TARGETS = ("1.25", "1.5", "2", "3")
 
 
-def page(path: Path, asked: Mapping[str, str]) -> str:
+def page(path: Path, query: Mapping[str, str]) -> str:
     """The HTML for what a form asked: kernel, gpu, x, y, target; unknown words take the first choice.
 
     Raises InputError where there are no results yet, MissingTool without the extra.
     """
     rows = storage.so_far(path)
-    kernels, boards, known = plane.choices(rows)
+    kernels, boards, objectives = plane.choices(rows)
     names = [f"{source}, {launch}" for source, launch in kernels]
-    source, launch = kernels[_place(names, asked.get("kernel", ""))]
-    gpu = asked.get("gpu", "")
-    x = known[_place(known, asked.get("x", "time_s"))] if known else "time_s"
-    others = [name for name in known if name != x] or [x]
+    source, launch = kernels[_place(names, query.get("kernel", ""))]
+    gpu = query.get("gpu", "")
+    x = objectives[_place(objectives, query.get("x", "time_s"))] if objectives else "time_s"
+    others = [name for name in objectives if name != x] or [x]
     usual = next((name for name in others if name.endswith(plane.TIMES)), "registers")
-    y = others[_place(others, asked.get("y", usual))]
+    y = others[_place(others, query.get("y", usual))]
     choice = Choice(source, launch, gpu if gpu in boards else "", x, y)
-    target = TARGETS[_place(TARGETS, asked.get("target", "1.5"))]
-    words = {name: plane.described(name)[0] for name in known}
+    target = TARGETS[_place(TARGETS, query.get("target", "1.5"))]
+    words = {name: plane.described(name)[0] for name in objectives}
     fields = (
         ("kernel", "Kernel and launch", {name: name for name in names}, f"{source}, {launch}"),
         ("gpu", "Board", {"": "all boards", **{board: board for board in boards}}, choice.gpu),
@@ -51,7 +51,7 @@ def _place(names: Sequence[str], word: str) -> int:
     return names.index(word) if word in names else 0
 
 
-def _html(path: Path, fields: Sequence[tuple[str, str, Mapping[str, str], str]], found: Plane, all_: Summary) -> str:
+def _html(path: Path, fields: Sequence[tuple[str, str, Mapping[str, str], str]], plane_: Plane, all_: Summary) -> str:
     from markupsafe import Markup
 
     from warpbound.report.figures.svg import svg
@@ -59,20 +59,20 @@ def _html(path: Path, fields: Sequence[tuple[str, str, Mapping[str, str], str]],
 
     missing = f", {all_.without_answer} without an answer" if all_.without_answer else ""
     form = Markup("").join(_field(Markup, *field) for field in fields)
-    parts = [Markup('<figure class="plot">{}</figure>').format(Markup(svg(plane.picture(found))))]
-    if found.front:
-        shown = found.front[:ROWS]
+    parts = [Markup('<figure class="plot">{}</figure>').format(Markup(svg(plane.picture(plane_))))]
+    if plane_.front:
+        rows = plane_.front[:ROWS]
         parts.append(Markup("<h3>The front</h3><p>{}</p>").format(FRONT))
-        parts.append(as_html(points_table(shown, [str(place + 1) for place in range(len(shown))])))
-    elif found.unknown:
-        parts.append(Markup("<p>No answer: {} of this choice.</p>").format(count(found.unknown, "point")))
+        parts.append(as_html(points_table(rows, [str(place + 1) for place in range(len(rows))])))
+    elif plane_.unknown:
+        parts.append(Markup("<p>No answer: {} of this choice.</p>").format(count(plane_.unknown, "point")))
     parts += [as_html(part) for part in boards_pages(all_, ROWS)]
     return str(_frame(Markup).format(path.name, count(all_.points, "point"), missing, form, Markup("").join(parts)))
 
 
-def _field(markup: Any, name: str, label: str, options: Mapping[str, str], chosen: str) -> Any:
+def _field(markup: Any, name: str, label: str, options: Mapping[str, str], current: str) -> Any:
     words = markup("").join(
-        markup('<option value="{}"{}>{}</option>').format(value, markup(" selected" if value == chosen else ""), text)
+        markup('<option value="{}"{}>{}</option>').format(value, markup(" selected" if value == current else ""), text)
         for value, text in options.items()
     )
     select = markup('<select id="{0}" name="{0}">{1}</select>').format(name, words)

@@ -54,8 +54,8 @@ def _key(plan: Plan, subject: Subject, some: tuple[Tuning, ...], boards: list[Gp
     parts = [
         version("warpbound"), str(first), subject.source.read_text(encoding="utf-8", errors="replace"),
         subject.launch_name, repr(launch_file), repr(subject.kernel), repr(subject.options.defines),
-        repr(subject.options.extra), repr([(dict(one.macros), repr(one.launch)) for one in some]), repr(plan.axes),
-        repr(plan.settings), repr(sorted(plan.prices.items())),
+        repr(subject.options.extra), repr([(dict(tuning.macros), repr(tuning.launch)) for tuning in some]),
+        repr(plan.axes), repr(plan.settings), repr(sorted(plan.prices.items())),
         *(msgspec.json.encode([board.key, {n: [q.value, q.unit] for n, q in board.parameters.items()}]).decode()
           for board in boards),
     ]  # fmt: skip

@@ -153,8 +153,8 @@ def chen_aamodt_fourth(machine: Machine, warps: Real, alpha: Real) -> Curve:
     """Their fourth model: every instruction stalls its warp, so that none that is ready is lost."""
     insts, issuers = np.add(alpha, 1.0), _issuers(machine)
     alone = latency_alone(machine, 1.0, alpha) * insts
-    found = chen_aamodt_2009.markov(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
-    return np.asarray(found * issuers / insts)
+    prediction = chen_aamodt_2009.markov(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))
+    return np.asarray(prediction * issuers / insts)
 
 
 def transit(machine: Machine, warps: Real, alpha: Real) -> Curve:

@@ -93,10 +93,10 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         return Findings()
     clock = float(np.median([r.clock_Hz for r in records]))
     of_fit = [r for r in records if BENCHMARKS[str(r.axes["kernel"])][1]]
-    measured = column(of_fit, "duration")
+    durations = column(of_fit, "duration")
 
     def errors(logarithms: Array) -> Array:
-        return np.asarray(np.log(predicted(of_fit, facts, Delays(*np.exp(logarithms).tolist()), clock) / measured))
+        return np.asarray(np.log(predicted(of_fit, facts, Delays(*np.exp(logarithms).tolist()), clock) / durations))
 
     starts = [np.log([700.0, delay, delay / 4]) for delay in (1.0, 8.0, 40.0)]
     low, high = np.log([50.0, 0.05, 0.02]), np.log([5000.0, 500.0, 500.0])

@@ -123,8 +123,8 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 def _case(name: str, ilp: int, warps: int, stride: int, facts: Facts) -> Case:
     blocks = facts.one_wave(warps, declared=8192)
-    zero, one = (0, 1) if name in ("imad", "lop3", "dfma", "hmma", "shfl", "lds") else (0, 0x3F800000)
-    args = ("stamps", np.int32(ROUNDS), np.uint32(zero), np.uint32(one), np.uint32(stride))
+    zero, unity = (0, 1) if name in ("imad", "lop3", "dfma", "hmma", "shfl", "lds") else (0, 0x3F800000)
+    args = ("stamps", np.int32(ROUNDS), np.uint32(zero), np.uint32(unity), np.uint32(stride))
     step = Step(name if name in BANKS else f"{name}_{ilp}", (blocks.grid,), blocks.threads, args, blocks.smem, 100)
     return stamped({"kernel": name, "ilp": ilp, "warps": warps, "stride": stride}, step)
 

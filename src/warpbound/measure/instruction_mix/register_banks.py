@@ -20,7 +20,7 @@ LANE_B, VECTOR_B = 16, 512
 
 def conflicting(arch: int) -> float:
     """Share of the FFMA of banks_same whose sources share a bank; code of the next older architecture counts."""
-    return REUSED.get(max((known for known in (80, *REUSED, 90) if known <= arch), default=arch), CONFLICTING)
+    return REUSED.get(max((row for row in (80, *REUSED, 90) if row <= arch), default=arch), CONFLICTING)
 
 
 def bank_kernel(name: str, operands: str) -> str:

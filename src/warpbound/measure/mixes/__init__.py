@@ -98,8 +98,8 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 def _case(mix: tuple[str, int, int], stride: int, warps: int, facts: Facts) -> Case:
     name, adds, others = mix
     blocks = facts.several_waves(warps, WAVES, 4 * SHARED_WORDS if name == "lds" else 0)
-    zero, one = (0, 0x3F800000) if name == "mufu" else (0, 1)
-    args = ("stamps", np.int32(ROUNDS), np.uint32(zero), np.uint32(one), np.uint32(stride))
+    zero, unity = (0, 0x3F800000) if name == "mufu" else (0, 1)
+    args = ("stamps", np.int32(ROUNDS), np.uint32(zero), np.uint32(unity), np.uint32(stride))
     step = Step(f"mix_{name}_{adds}_{others}", (blocks.grid,), blocks.threads, args, blocks.smem, 100)
     axes: dict[str, Axis] = {"other": name, "adds": adds, "others": others, "stride": stride, "warps": warps}
     return stamped(axes, step, seconds=2e-4)

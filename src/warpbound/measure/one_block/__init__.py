@@ -65,8 +65,8 @@ def extract(records: list[Record], facts: Facts) -> Findings:
 
 def _points(records: list[Record], within: Callable[[float], bool], unit: int) -> list[tuple[float, float]]:
     """(Threads in units of `unit`, cycles of a load), by threads."""
-    chosen = [r for r in records if within(r.number("threads"))]
-    return sorted((r.number("threads") / unit, loaded_latency.latency(r)) for r in chosen)
+    points = [r for r in records if within(r.number("threads"))]
+    return sorted((r.number("threads") / unit, loaded_latency.latency(r)) for r in points)
 
 
 def _slope(points: list[tuple[float, float]]) -> float:

@@ -46,9 +46,9 @@ def threads_needed(subject: Subject, values: Values) -> ViewOutput:
 
 def _of_product(subject: Subject, values: Values) -> ViewOutput:
     """P and Q per SM over N: all loads first, each load used at once, a row to a thread."""
-    known = {control.key: values.get(control.key, control.value) for control in threads_controls(subject)}
-    number = {name: known[f"mxv.{name}"] for name in WORDS}
-    size, sms = min(8.0 * LARGEST, max(1.0, known[SIZE])), max(1.0, known[SMS])
+    control_values = {control.key: values.get(control.key, control.value) for control in threads_controls(subject)}
+    number = {name: control_values[f"mxv.{name}"] for name in WORDS}
+    size, sms = min(8.0 * LARGEST, max(1.0, control_values[SIZE])), max(1.0, control_values[SMS])
     at = np.arange(1.0, max(LARGEST, size) + 1.0)
     lines: dict[str, tuple[Reals, Reals]] = {}
     for name, latency, data, insts in (
@@ -95,30 +95,35 @@ def _curves(at: Reals, lines: dict[str, tuple[Reals, Reals]], size: float) -> Pi
 def _of_loops(subject: Subject) -> ViewOutput:
     """P and Q of the loops of compiled code."""
     loops = subject.kernel.loops if subject.kernel else []
-    known = [(loop, loop.P, loop.Q) for loop in loops if loop.P and loop.Q]
-    if not known:
+    complete_loops = [(loop, loop.P, loop.Q) for loop in loops if loop.P and loop.Q]
+    if not complete_loops:
         return ViewOutput(words=("No loop here has a known latency and traffic: P and Q stay unknown.",))
     sms = subject.gpu.value("sm_count")
-    names = tuple(f"lines {'-'.join(map(str, loop.lines))}" if loop.lines else "a loop" for loop, _, _ in known)
+    names = tuple(
+        f"lines {'-'.join(map(str, loop.lines))}" if loop.lines else "a loop" for loop, _, _ in complete_loops
+    )
     resident = 32.0 * subject.launched.warps_per_sm if subject.launched and subject.launched.warps_per_sm else 0.0
     words = tuple(
         f"{name.capitalize()}: P = {p / sms:.4g} threads per SM use up DRAM, Q = {q:.4g} the issue slots."
-        for name, (_, p, q) in zip(names, known, strict=True)
+        for name, (_, p, q) in zip(names, complete_loops, strict=True)
     )
-    rows = np.arange(len(known), dtype=np.float64)
-    p, q = (np.array(one, dtype=np.float64) for one in zip(*((p / sms, q) for _, p, q in known), strict=True))
+    rows = np.arange(len(complete_loops), dtype=np.float64)
+    p, q = (
+        np.array(numbers, dtype=np.float64)
+        for numbers in zip(*((p / sms, q) for _, p, q in complete_loops), strict=True)
+    )
     rule = (Rule(resident, f"{resident:.0f} resident"),) if resident else ()
     picture = Picture(
         title="Threads that are enough, loop by loop",
         x=Axis("threads", "per SM", span=(0.0, 1.1 * max(float(p.max()), float(q.max()), resident))),
-        y=Axis("loop", names=names, span=(len(known) - 0.4, -0.6)),
+        y=Axis("loop", names=names, span=(len(complete_loops) - 0.4, -0.6)),
         layers=(
-            Bars("P, for DRAM", rows - 0.2, rows * 0.0, p, tuple(f"{one:.4g}" for one in p), Look("blue")),
-            Bars("Q, for issue", rows + 0.2, rows * 0.0, q, tuple(f"{one:.4g}" for one in q), Look("orange")),
+            Bars("P, for DRAM", rows - 0.2, rows * 0.0, p, tuple(f"{threads:.4g}" for threads in p), Look("blue")),
+            Bars("Q, for issue", rows + 0.2, rows * 0.0, q, tuple(f"{threads:.4g}" for threads in q), Look("orange")),
             *rule,
         ),
         source=f"{NOTES}; latency, traffic and issue of the compiled loop",
         caption="More threads than the smaller of P and Q gain nothing in this loop.",
-        height=200 + 60 * len(known),
+        height=200 + 60 * len(complete_loops),
     )
     return ViewOutput(picture, words)

@@ -69,10 +69,10 @@ def _whose(subject: Subject) -> str:
 
 def _set(subject: Subject, values: Values) -> tuple[Machine, float, float]:
     """The board as a machine of the family, alpha and warps as set."""
-    known = {control.key: values.get(control.key, control.value) for control in family_controls(subject)}
+    control_values = {control.key: values.get(control.key, control.value) for control in family_controls(subject)}
     bare = on_board(subject.gpu)
-    memory = contention.Memory(bare.memory_latency, (known[GROWTH],), (bare.memory_throughput,))
-    return replace(bare, contention=memory), known[ALPHA], max(1.0, known[WARPS])
+    memory = contention.Memory(bare.memory_latency, (control_values[GROWTH],), (bare.memory_throughput,))
+    return replace(bare, contention=memory), control_values[ALPHA], max(1.0, control_values[WARPS])
 
 
 # ---------------------------------------------------------------- model against model
@@ -118,8 +118,8 @@ def envelopes(subject: Subject, values: Values) -> Drawable | None:
     """Least and most of every model's throughput over the reference's, over all occupancies, by intensity."""
     sm, _, _ = _set(subject, values)
     alpha = alphas(3 * STEPS - 2)[::3]
-    found = {name: ratios(model, refined, sm, alpha) for name, model in PREDICTORS.items() if name != REFERENCE}
-    extremes = {name: (one.least, one.most) for name, one in found.items()}
+    all_ratios = {name: ratios(model, refined, sm, alpha) for name, model in PREDICTORS.items() if name != REFERENCE}
+    extremes = {name: (ratio.least, ratio.most) for name, ratio in all_ratios.items()}
     picture = figures.models_over_reference(subject.gpu.name, alpha, extremes, "model with contention")
     plots = tuple(replace(plot, x=replace(plot.x, unit="")) for plot in picture.pictures)  # no room for two lines
     return replace(picture, pictures=plots, source=f"{VOLKOV}, section 7.9, with a model in place of measurements")
@@ -133,8 +133,8 @@ def load(subject: Subject, values: Values) -> ViewOutput:
     sm, alpha, warps = _set(subject, values)
     assert sm.contention is not None
     per_s = LINE * sm.sm_count * sm.clock_Hz / 1e9  # GB/s of one access per cycle and SM
-    found = contention.predict(sm.mix(warps, alpha), sm.contention)
-    rate = float(found.rate)
+    prediction = contention.predict(sm.mix(warps, alpha), sm.contention)
+    rate = float(prediction.rate)
     latency = float(contention.loaded_latency(sm.contention, rate))
     least = float(sm.mix(warps, alpha).op_latency)
     words = (
@@ -188,16 +188,16 @@ def simulator_controls(subject: Subject) -> list[Control]:
 
 
 def _experiment(subject: Subject, values: Values) -> Experiment:
-    known = {
+    numbers = {
         control.key: min(control.high, max(control.low, values.get(control.key, control.value)))
         for control in simulator_controls(subject)
     }
-    alpha, block = known.pop(ALPHA), round(known[BLOCK])
+    alpha, block = numbers.pop(ALPHA), round(numbers[BLOCK])
     sm, path = on_board(subject.gpu), chain(alpha if alpha >= LEAST_ALPHA else 0.0)
-    resident = max(1, round(known[WARPS]) // block)
-    setting = Setting("exponential", POLICIES[round(known[POLICY])], seed=round(known[SEED]))
-    blocks = resident * round(known[BLOCKS])
-    turns = max(1, min(round(known[TURNS]), INSTRUCTIONS // (blocks * block * len(path))))
+    resident = max(1, round(numbers[WARPS]) // block)
+    setting = Setting("exponential", POLICIES[round(numbers[POLICY])], seed=round(numbers[SEED]))
+    blocks = resident * round(numbers[BLOCKS])
+    turns = max(1, min(round(numbers[TURNS]), INSTRUCTIONS // (blocks * block * len(path))))
     return Experiment(
         machine=machine(sm, setting),
         steps=steps(sm, setting),
@@ -215,16 +215,17 @@ def _played(subject: Subject, values: Values) -> tuple[Experiment, Outcome]:
 
 def simulated_sm(subject: Subject, values: Values) -> ViewOutput:
     """What every warp does, from a simulation that runs at each movement."""
-    x, done = _played(subject, values)
-    spans = list(timelines.spans(x, done, min(SHOWN, done.cycles)))
+    x, outcome = _played(subject, values)
+    spans = list(timelines.spans(x, outcome, min(SHOWN, outcome.cycles)))
     if len(spans) > MOST_SPANS:
         last = sorted(start for _, start, _, _ in spans)[MOST_SPANS]
         spans = [(warp, start, min(end, last), what) for warp, start, end, what in spans if start < last]
-    per_load = done.request_latency
+    per_load = outcome.request_latency
     words = (
         f"{x.launch.blocks} blocks of {len(x.launch.warps[0])} warps, {x.launch.resident} at a time, take "
-        f"{done.cycles:.4g} cycles: {done.occupancy:.3g} warps resident on average, {float(done.rates.sum()):.3g} "
-        f"instructions per cycle, {per_load:.4g} cycles per access, {done.request_waiting:.3g} of them waiting.",
+        f"{outcome.cycles:.4g} cycles: {outcome.occupancy:.3g} warps resident on average, "
+        f"{float(outcome.rates.sum()):.3g} instructions per cycle, "
+        f"{per_load:.4g} cycles per access, {outcome.request_waiting:.3g} of them waiting.",
         f"A block starts half a memory latency after the one that it replaces. {_whose(subject)}".strip(),
     )
     return ViewOutput(figures.warps_in_time(spans, "What each warp does"), words)
@@ -232,5 +233,5 @@ def simulated_sm(subject: Subject, values: Values) -> ViewOutput:
 
 def simulated_occupancy(subject: Subject, values: Values) -> Drawable | None:
     """Resident warps over the whole run."""
-    _, done = _played(subject, values)
-    return figures.occupancy_in_time({"resident warps": done.occupancy_over_time()}, "Occupancy over time")
+    _, outcome = _played(subject, values)
+    return figures.occupancy_in_time({"resident warps": outcome.occupancy_over_time()}, "Occupancy over time")

@@ -104,8 +104,8 @@ def _warps(subject: Subject, n: float) -> NDArray[np.float64]:
 
 
 def _time(x: hong_kim_2009.Inputs) -> str:
-    found = hong_kim_2009.predict(x)
-    total, barrier = float(found.total), float(found.parts["barrier"])
+    prediction = hong_kim_2009.predict(x)
+    total, barrier = float(prediction.total), float(prediction.parts["barrier"])
     waits = f", {barrier:.4g} of them at barriers" if barrier else ""
     turns = float(hong_kim_2009.terms(x).rep)
     return (

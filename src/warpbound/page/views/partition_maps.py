@@ -36,14 +36,14 @@ def partition_controls(subject: Subject) -> list[Control]:
 
 def partition_maps(subject: Subject, values: Values) -> ViewOutput:
     """Maps of the matrix that is read and of the one that is written."""
-    known = {name: round(min(LARGEST, values.get(f"map.{name}", value))) for name, (_, _, value, _) in WORDS.items()}
-    side = max(TILE, known["side"] // TILE * TILE)
-    tiles, pitch = side // TILE, side + known["padding"]
-    block = np.arange(min(max(1, known["blocks"]), MOST_BLOCKS, tiles * tiles))
+    numbers = {name: round(min(LARGEST, values.get(f"map.{name}", value))) for name, (_, _, value, _) in WORDS.items()}
+    side = max(TILE, numbers["side"] // TILE * TILE)
+    tiles, pitch = side // TILE, side + numbers["padding"]
+    block = np.arange(min(max(1, numbers["blocks"]), MOST_BLOCKS, tiles * tiles))
     column, row = block % tiles, block // tiles
-    if known["diagonal"]:
+    if numbers["diagonal"]:
         column, row = (column + row) % tiles, column
-    parts, width = min(max(1, known["partitions"]), MOST_PARTITIONS), max(1, known["width"])
+    parts, width = min(max(1, numbers["partitions"]), MOST_PARTITIONS), max(1, numbers["width"])
     there = {"read": (row, column, 0), "written": (column, row, side * pitch * FLOAT_B)}
     plots, words = [], []
     for kind, (down, across, begin) in there.items():
@@ -70,9 +70,9 @@ class _Memory:
         return np.asarray(address // self.width % self.parts)
 
 
-def _map(memory: _Memory, down: Whole, across: Whole, kind: str, shown: int) -> Picture:
-    every_row, every_column = np.indices((shown, shown))
-    block_of = np.full((shown, shown), -1)
-    inside = (down < shown) & (across < shown)
+def _map(memory: _Memory, down: Whole, across: Whole, kind: str, partition_count: int) -> Picture:
+    every_row, every_column = np.indices((partition_count, partition_count))
+    block_of = np.full((partition_count, partition_count), -1)
+    inside = (down < partition_count) & (across < partition_count)
     block_of[down[inside], across[inside]] = np.flatnonzero(inside)
     return figures.partition_map(memory.partition(every_row, every_column), block_of, kind, f"{SOURCE}, Figure 8")

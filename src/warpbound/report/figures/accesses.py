@@ -28,11 +28,11 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
     lanes = _lanes_by_sector(own, width)
     lines = sorted({line for line, _ in lanes})[:MOST_LINES]
     places = [(line, sector) for line in lines for sector in range(LINE_B // SECTOR_B)]
-    touched = [place for place in places if place in lanes]
+    lane_places = [place for place in places if place in lanes]
     layers: list[Layer] = [
-        _boxes("moved", touched, lines, _MOVED, tuple(_span(lanes[place]) for place in touched))
+        _boxes("moved", lane_places, lines, _MOVED, tuple(_span(lanes[place]) for place in lane_places))
     ]
-    if len(touched) < len(places):
+    if len(lane_places) < len(places):
         layers.append(_boxes("not asked for", [p for p in places if p not in lanes], lines, _STAYS))
     useful, traffic = _bytes_asked(own, width), len(lanes) * SECTOR_B
     return Picture(

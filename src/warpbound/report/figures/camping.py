@@ -44,7 +44,7 @@ def camping_band(warps_per_sm: Numbers, best_s: Numbers, worst_s: Numbers, appli
     longest = max(float(np.nanmax(part)) for part in (best, worst, own) if part.size)
     unit, per_second = ("s", 1.0) if longest >= LONG_S else ("ms", MILLI)
     best, worst, own = (per_second * part for part in (best, worst, own))
-    measured = (Curve("application", warps, own, PREDICTION, "circle"),) if own.size else ()
+    points = (Curve("application", warps, own, PREDICTION, "circle"),) if own.size else ()
     return Picture(
         title="Partition camping",
         x=Axis("active warps", "warps per SM", span=(0.0, float(warps.max()) + 1.0)),
@@ -53,7 +53,7 @@ def camping_band(warps_per_sm: Numbers, best_s: Numbers, worst_s: Numbers, appli
             Band("between no camping and the worst", warps, best, worst, Look("sky", "solid")),
             Curve("worst: all warps on one partition", warps, worst, Look("vermilion", "dash"), "square"),
             Curve("best: partitions evenly used", warps, best, Look("blue", "solid"), "diamond"),
-            *measured,
+            *points,
         ),
         source=SOURCE,
         caption="Near the lower line the kernel camps little; near the upper line its warps queue at one partition.",

@@ -34,15 +34,15 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
     names = tuple(parts)
     causes = list(dict.fromkeys(cause for row in parts.values() for cause in _seen(row)))
     longest = max((sum(row.values()) for row in parts.values()), default=1.0) or 1.0
-    begun = dict.fromkeys(names, 0.0)
+    tops = dict.fromkeys(names, 0.0)
     layers: list[Layer] = []
     for cause in causes:
         lengths = [parts[name].get(cause, 0.0) for name in names]
         texts = tuple(f"{length:.0f}" if length > SMALLEST_TEXT * longest else "" for length in lengths)
-        starts = [begun[name] for name in names]
+        starts = [tops[name] for name in names]
         look = _PARTS.get(cause, FILLS[len(layers) % len(FILLS)])
         layers.append(Bars(CAUSE_WORDS.get(cause, cause), range(len(names)), starts, lengths, texts, look))
-        begun = {name: begun[name] + length for name, length in zip(names, lengths, strict=True)}
+        tops = {name: tops[name] + length for name, length in zip(names, lengths, strict=True)}
     return Picture(
         title="Where the latency of one warp goes",
         x=Axis("one warp alone", "cycles", span=(0.0, 1.02 * longest)),

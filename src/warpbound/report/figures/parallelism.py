@@ -42,9 +42,9 @@ def cycles_over_warps(x: Inputs, warps: Numbers, source: str = SOURCE) -> Pictur
     """Cycles of the launch by part over `warps`, shape (n,), warps per SM; the number of blocks stays."""
     n = numbers(warps)
     per_block = np.ceil(np.divide(x.threads_per_block, THREADS_PER_WARP))
-    found = hong_kim_2009.predict(replace(x, active_blocks=n / per_block))
-    parts = {name: np.broadcast_to(numbers(part), n.shape) for name, part in found.parts.items()}
-    total = np.broadcast_to(numbers(found.total), n.shape)
+    prediction = hong_kim_2009.predict(replace(x, active_blocks=n / per_block))
+    parts = {name: np.broadcast_to(numbers(part), n.shape) for name, part in prediction.parts.items()}
+    total = np.broadcast_to(numbers(prediction.total), n.shape)
     own = float(hong_kim_2009.terms(x).warps)
     curves = (Curve("whole launch", n, total, _LOOKS["MWP"]),) + tuple(
         Curve(_PARTS[name], n, part) for name, part in parts.items() if part.any()

@@ -82,13 +82,14 @@ def lifetimes(
     )
 
 
-def latencies(spent: Mapping[str, Reals], title: str, source: str = SIMULATION) -> Picture:
+def latencies(cycles: Mapping[str, Reals], title: str, source: str = SIMULATION) -> Picture:
     """Run -> cycles that its memory transactions took, waiting included: the share of them by latency."""
     edges = np.linspace(
-        min(float(own.min()) for own in spent.values()), max(float(np.percentile(own, 99.5)) for own in spent.values()),
+        min(float(own.min()) for own in cycles.values()),
+        max(float(np.percentile(own, 99.5)) for own in cycles.values()),
         BINS + 1,
     )  # fmt: skip
-    shares = {name: 100 * np.histogram(own, edges)[0] / len(own) for name, own in spent.items()}
+    shares = {name: 100 * np.histogram(own, edges)[0] / len(own) for name, own in cycles.items()}
     highest = max(float(share.max()) for share in shares.values())
     lines = [Curve(name, np.repeat(edges, 2)[1:-1], np.repeat(share, 2)) for name, share in shares.items()]
     return Picture(
@@ -128,15 +129,19 @@ Extremes = Mapping[str, tuple[Numbers, Numbers]]
 
 def models_over_reference(machine: str, alpha: Numbers, extremes: Extremes, reference: str) -> Panels:
     """Model -> least and most of its throughput over the reference's, over all occupancies, shape (alphas,) each."""
-    compared = numbers(alpha) >= 1
-    every = np.concatenate([numbers(own)[compared] for pair in extremes.values() for own in pair])
+    beyond_cusp = numbers(alpha) >= 1
+    every = np.concatenate([numbers(own)[beyond_cusp] for pair in extremes.values() for own in pair])
     low, high = max(SMALLEST_RATIO, float(np.nanmin(every))), min(LARGEST_RATIO, float(np.nanmax(every)))
     span = (0.8 * min(low, 0.9), 1.25 * max(high, 1.1))
     x = Axis("alpha", "additions per access", "log", (1.0, float(numbers(alpha).max())))
     y = Axis("over the reference", "", "log", span)
     plots = tuple(
         Picture(
-            name, x, y, _extremes(numbers(alpha)[compared], numbers(least)[compared], numbers(most)[compared], span), ""
+            name,
+            x,
+            y,
+            _extremes(numbers(alpha)[beyond_cusp], numbers(least)[beyond_cusp], numbers(most)[beyond_cusp], span),
+            "",
         )
         for name, (least, most) in extremes.items()
     )

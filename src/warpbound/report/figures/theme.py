@@ -50,11 +50,11 @@ CYCLE = (
 
 def with_looks(layers: tuple[Layer, ...]) -> Iterator[tuple[Layer, Look]]:
     """Every layer with a look; layers without their own take the next of the cycle."""
-    used = 0
+    colour_number = 0
     for layer in layers:
         if layer.look is None:
-            yield layer, CYCLE[used % len(CYCLE)]
-            used += 1
+            yield layer, CYCLE[colour_number % len(CYCLE)]
+            colour_number += 1
         else:
             yield layer, layer.look
 

@@ -31,29 +31,29 @@ class Here:
 def throughput_against_occupancy(
     warps: Numbers,
     limits: Bounds,
-    predicted: Mapping[str, tuple[Numbers, Numbers]],
+    predictions: Mapping[str, tuple[Numbers, Numbers]],
     here: Here | None = None,
     source: str = VOLKOV + ", sections 3.6, 3.7 and 4.1",
 ) -> Picture:
     """Every bound and what the chosen models predict, over resident warps.
 
-    limits : bounds over `warps`, shape (n,), in any unit of rate. predicted : model -> warps and rate in that unit.
+    limits : bounds over `warps`, shape (n,), in any unit of rate. predictions : model -> warps and rate in that unit.
     """
-    top = 1.25 * _highest(limits, [rate for _, rate in predicted.values()])
+    top = 1.25 * _highest(limits, [rate for _, rate in predictions.values()])
     bounded = tuple(
         Curve(BOUND_WORDS.get(name, name), warps, np.where(numbers(limit) <= top, limit, np.nan))
         for name, limit in _shown(limits, top).items()
     )
-    chosen = tuple(
+    curves = tuple(
         Curve(name, at, rate, replace(PREDICTION, dash=_DASHES[i % len(_DASHES)]), _marks(at))
-        for i, (name, (at, rate)) in enumerate(predicted.items())
+        for i, (name, (at, rate)) in enumerate(predictions.items())
     )
     mark = (Points(here.name, [here.x], [here.y], (), HERE),) if here else ()
     return Picture(
         title="Throughput against occupancy",
         x=replace(WARPS, span=(0.0, 1.03 * float(numbers(warps).max()))),
         y=Axis("throughput", limits.unit, span=(0.0, top)),
-        layers=(*bounded, *chosen, *mark),
+        layers=(*bounded, *curves, *mark),
         source=source,
         caption="Rising with the warps: what the latency of one warp allows. Flat: what each resource allows. "
         "The lowest line bounds; where the rising one crosses it, latency is hidden.",
@@ -86,9 +86,9 @@ def _marks(at: Numbers) -> str:
     return "circle" if numbers(at).size <= FEW_POINTS else "none"
 
 
-def _highest(limits: Bounds, predicted: Sequence[Numbers]) -> float:
+def _highest(limits: Bounds, predictions: Sequence[Numbers]) -> float:
     """The highest throughput reached; bounds are drawn to a little above it."""
-    reached = [float(np.nanmax(numbers(rate))) for rate in (limits.rate, *predicted)]
+    reached = [float(np.nanmax(numbers(rate))) for rate in (limits.rate, *predictions)]
     second = np.sort([float(numbers(limit).min()) for name, limit in limits.limits.items() if name != "latency"])
     near = [float(value) for value in second[:3] if np.isfinite(value) and value <= 3.0 * max(reached)]
     return max(*reached, *near) if near else max(reached)
@@ -104,9 +104,11 @@ def warps_needed_against_intensity(kinds: Mapping[str, mixes.Mix], intensity: Nu
     kinds : name -> its latencies and throughputs, alpha aside. most : warps an SM holds.
     """
     alpha = numbers(intensity)
-    needed = {name: numbers(mixes.warps_needed(replace(mix, alu_per_op=alpha)).total) for name, mix in kinds.items()}
-    curves = tuple(Curve(name, alpha, warps) for name, warps in needed.items())
-    tops = [(float(alpha[warps.argmax()]), float(warps.max())) for warps in needed.values()]
+    least_warps = {
+        name: numbers(mixes.warps_needed(replace(mix, alu_per_op=alpha)).total) for name, mix in kinds.items()
+    }
+    curves = tuple(Curve(name, alpha, warps) for name, warps in least_warps.items())
+    tops = [(float(alpha[warps.argmax()]), float(warps.max())) for warps in least_warps.values()]
     words = tuple(f"{y:.0f} warps at {x:.3g}" for x, y in tops)
     sides = tuple("top left" if n % 2 else "top right" for n in range(len(tops))) if len(tops) > 1 else "top center"
     cusps = Points("cusp", [x for x, _ in tops], [y for _, y in tops], words, Look("ink", symbol="circle-open"), sides)
@@ -125,7 +127,7 @@ def warps_needed_against_intensity(kinds: Mapping[str, mixes.Mix], intensity: Nu
 
 def latency_against_throughput(
     memories: Mapping[str, contention.Memory],
-    measured: Mapping[str, tuple[Numbers, Numbers]],
+    measurements: Mapping[str, tuple[Numbers, Numbers]],
     unit: str = "B/cycle/SM",
     source: str = VOLKOV + ", section 6.4",
 ) -> Picture:
@@ -140,10 +142,10 @@ def latency_against_throughput(
         highest, unloaded = max(highest, ceiling), max(unloaded, float(numbers(y)[0]))
     dots = [
         Points(f"{name}, measured", x, y, (), Look(_MEASURED[i % len(_MEASURED)], symbol="circle-open"))
-        for i, (name, (x, y)) in enumerate(measured.items())
+        for i, (name, (x, y)) in enumerate(measurements.items())
     ]
-    reached = [float(np.nanmax(numbers(x))) for x, _ in measured.values()]
-    slowest = [float(np.nanmax(numbers(y))) for _, y in measured.values()]
+    reached = [float(np.nanmax(numbers(x))) for x, _ in measurements.values()]
+    slowest = [float(np.nanmax(numbers(y))) for _, y in measurements.values()]
     return Picture(
         title="Memory latency against throughput",
         x=Axis("throughput", unit, span=(0.0, 1.06 * max([highest, *reached]))),

@@ -208,10 +208,10 @@ def simulated_kernel(entry: SimulatedKernel | Refusal) -> list[Drawable]:
         pictures.append(simulated.warps_in_time(own.warps, title, source))
     at, warps = (np.array(part) for part in own.resident)
     pictures.append(simulated.occupancy_in_time({"resident warps": (at, warps)}, "Warps on the SM in time", source))
-    spent = np.array(own.latencies)
-    if len(spent) >= FEWEST and np.ptp(spent) > 0:
-        title = f"What memory takes: the first {len(spent)} transactions"
-        pictures.append(simulated.latencies({"transactions": spent}, title, source))
+    latencies = np.array(own.latencies)
+    if len(latencies) >= FEWEST and np.ptp(latencies) > 0:
+        title = f"What memory takes: the first {len(latencies)} transactions"
+        pictures.append(simulated.latencies({"transactions": latencies}, title, source))
     return [picture for picture in pictures if picture is not None]
 
 

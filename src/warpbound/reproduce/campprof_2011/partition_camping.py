@@ -90,9 +90,11 @@ def figs_4_and_5(inputs: ItemInputs) -> Numbers:
     rows: dict[str, Numbers] = {}
     for word in WORDS:
         free, camped = (micro(Micro("read", word, camped), inputs["warps"], machine)[0] for camped in (False, True))
-        used = [len(np.unique(machine.mapping(x.address, machine.width, machine.partitions))) for x in (free, camped)]
-        sizes = {"bytes of a transaction": float(np.mean(free.size)), "partitions": used[0]}
-        rows[f"{word}-byte words"] = sizes | {"partitions when camped": used[1]}
+        partition_counts = [
+            len(np.unique(machine.mapping(x.address, machine.width, machine.partitions))) for x in (free, camped)
+        ]
+        sizes = {"bytes of a transaction": float(np.mean(free.size)), "partitions": partition_counts[0]}
+        rows[f"{word}-byte words"] = sizes | {"partitions when camped": partition_counts[1]}
     return rows
 
 
@@ -160,8 +162,8 @@ def _transpose(inputs: ItemInputs, *, diagonal: bool) -> Numbers:
 
 
 def _spread(count: np.ndarray) -> str:
-    used = np.count_nonzero(count)
-    return "one" if used == 1 else "all alike" if np.ptp(count) == 0 else f"{used}, unlike"
+    in_use = np.count_nonzero(count)
+    return "one" if in_use == 1 else "all alike" if np.ptp(count) == 0 else f"{in_use}, unlike"
 
 
 def fig_9(inputs: ItemInputs) -> Numbers:
@@ -185,8 +187,8 @@ def fig_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     yield Figure("GEM: time and best case", WARPS, TIME, lines, "CampProf, Figure 9a: simulated")
     cliques = validated(inputs["gpu"])["clique counter"]
     warps = cliques.known.warps
-    predicted = cliques.lines[int(np.flatnonzero(warps == CENTRE)[0])]
-    lines = (series("simulated", warps, cliques.times, "both"), series(f"line from {CENTRE} warps", warps, predicted))
+    prediction = cliques.lines[int(np.flatnonzero(warps == CENTRE)[0])]
+    lines = (series("simulated", warps, cliques.times, "both"), series(f"line from {CENTRE} warps", warps, prediction))
     title = "Clique counter: time and the application line"
     yield Figure(title, WARPS, TIME, lines, "CampProf, Figure 9b: simulated")
 

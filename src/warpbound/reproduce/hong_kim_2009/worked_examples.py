@@ -120,12 +120,12 @@ def table_7(inputs: ItemInputs) -> Numbers:
 
     Factors, a mix of instructions, and blocks executed by a warp that takes three routes.
     """
-    mix, measured = inputs["mix"], inputs["measured_factors"]
+    mix, factors = inputs["mix"], inputs["measured_factors"]
     blocks = dict.fromkeys((block for route in inputs["routes"] for block in route), 1.0)
     factor = mean_m_factor(mix["insts"], mix["factors"])
     return {
         "M_Factor from the manual": {name: m_factor(rate) for name, rate in inputs["operations_per_cycle"].items()},
-        "M_Factor of section 6.2": {name: measured[name] for name in ("modulo", "integer multiplication")},
+        "M_Factor of section 6.2": {name: factors[name] for name in ("modulo", "integer multiplication")},
         "Comp_cycles of a mix": comp_cycles(ISSUE_CYCLES, factor, sum(mix["insts"]), 0.0),
         "blocks, rejoining": divergent_insts(inputs["routes"], blocks),
         "blocks, sum of all paths": divergent_insts_as_published(inputs["routes"], blocks),
@@ -155,11 +155,11 @@ def fig_28_figures(inputs: ItemInputs) -> Iterator[Figure]:
 def fig_4(inputs: ItemInputs) -> Numbers:
     """Figure 4: occupancy of SVM at the ends of what one of its versions reaches, by the counts of Table 5."""
     threads = np.array(inputs["threads"])
-    found = _svm_occupancy(inputs)
+    occupancy = _svm_occupancy(inputs)
     return {
-        "one warp to a block": float(found[threads == WARP][0]),
-        "most": float(found.max()),
-        "at the largest block": float(found[-1]),
+        "one warp to a block": float(occupancy[threads == WARP][0]),
+        "most": float(occupancy.max()),
+        "at the largest block": float(occupancy[-1]),
     }
 
 

@@ -148,16 +148,16 @@ def mxv_lc_s(inputs: ItemInputs) -> Numbers:
     size, l2_latency = inputs["size"], inputs["l2_latency"]
     x = _kernel(inputs, size, size, l2_latency=l2_latency, store_cycles=inputs["store_cycles"])
     cycles = mxv.load_compute_repeated_store(x)
-    printed, device = (
+    papers, device = (
         solution({**inputs, "memory_GBs": inputs[name]}, cycles, mxv.data(x), mxv.insts(x))
         for name in ("printed_GBs", "device_GBs")
     )
     return {
         "L": cycles,
-        "P": printed.threads,
+        "P": papers.threads,
         "P, of 320.3 GB/s": device.threads,
-        "P per SM": printed.threads_per_sm,
-        "warps per SM": warps_per_sm(printed.threads, inputs["sms"]),
+        "P per SM": papers.threads_per_sm,
+        "warps per SM": warps_per_sm(papers.threads, inputs["sms"]),
     }
 
 
@@ -165,7 +165,7 @@ def mxv_per_thread(inputs: ItemInputs) -> Numbers:
     """mxv_o_per_thd, multiply-adds in a chain: latency, data and threads."""
     x = _kernel(inputs, inputs["size"], inputs["size"], store_cycles=inputs["store_cycles"])
     cycles, data = mxv.per_thread(x), mxv.data_per_thread(x)
-    device, printed = (
+    device, papers = (
         solution({**inputs, "memory_GBs": inputs[name]}, cycles, data, mxv.insts_per_thread(x))
         for name in ("device_GBs", "printed_GBs")
     )
@@ -174,7 +174,7 @@ def mxv_per_thread(inputs: ItemInputs) -> Numbers:
         "L in time": device.latency_ns,
         "data": data,
         "P": device.threads,
-        "P, of 320.8 GB/s": printed.threads,
+        "P, of 320.8 GB/s": papers.threads,
         "P per SM": device.threads_per_sm,
         "warps per SM": warps_per_sm(device.threads, inputs["sms"]),
     }

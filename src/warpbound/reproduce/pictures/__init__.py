@@ -57,8 +57,8 @@ def pictures(reproduction: Reproduction) -> tuple[PaperPicture, ...]:
 
 def of_figure(pictures_of_item: Sequence[PaperPicture], name: str, item: Item) -> Sequence[PaperPicture]:
     """Those that show the figure called `fig-N`, `9` also `9a`; all where the name is the item's or no figure's."""
-    wanted = name.removeprefix("fig-")
-    same = [x for x in pictures_of_item if shows(x, wanted)]
+    number = name.removeprefix("fig-")
+    same = [x for x in pictures_of_item if shows(x, number)]
     return same if same or name not in ("", item.name) else pictures_of_item
 
 
@@ -70,8 +70,8 @@ def shows(picture: PaperPicture, number: str) -> bool:
 
 def _figure(source: str, item: Item) -> str:
     """`Figure 4.5`, from the picture's source or else from the item's place in the paper."""
-    found = [match[0].rstrip(".") for match in _NUMBER.finditer(source)]
-    names = found or [match[0].rstrip(".") for match in _NUMBER.finditer(item.where)]
+    numbers = [match[0].rstrip(".") for match in _NUMBER.finditer(source)]
+    names = numbers or [match[0].rstrip(".") for match in _NUMBER.finditer(item.where)]
     return next((name for name in names if name.startswith("Figure")), names[0] if names else item.where)
 
 

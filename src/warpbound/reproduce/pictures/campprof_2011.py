@@ -58,11 +58,11 @@ def fig_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
     first = zip(APPLICATIONS[:2], "ab", strict=True)
     bands = [_band(cases[name], f"Partition camping: {name}", letter) for name, letter in first]
     camped, free = cases["transpose, coalesced"], cases["transpose, diagonal"]
-    drawn = _band(camped, "Partition camping: matrix transpose", "c")
-    *edges, own = drawn.layers
+    band = _band(camped, "Partition camping: matrix transpose", "c")
+    *edges, own = band.layers
     assert isinstance(own, Curve)
     without = replace(own, name="without camping (diagonal)", y=1e3 * free.times, look=Look("green", "solid"))
-    both = replace(drawn, layers=(*edges, replace(own, name="with camping (coalesced)"), without))
+    both = replace(band, layers=(*edges, replace(own, name="with camping (coalesced)"), without))
     return (*bands, both)
 
 

@@ -49,8 +49,8 @@ def fig_3_1(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 3.1: a line for each item, from its start to its end."""
     start, end = np.array(inputs["items"], np.float64).T
     span, source = (0.0, float(inputs["interval"])), f"{OF}, Figure 3.1: items of ours"
-    drawn = figures.lifetimes(start, end, span, "Ten items", source)
-    return (replace(drawn, y=replace(drawn.y, label="item, by start"), caption="A moment crosses 1 to 3 items."),)
+    picture = figures.lifetimes(start, end, span, "Ten items", source)
+    return (replace(picture, y=replace(picture.y, label="item, by start"), caption="A moment crosses 1 to 3 items."),)
 
 
 def section_3_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
@@ -107,15 +107,19 @@ def listings_3_1_to_3_3(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 def _drifting() -> tuple[Drawable, ...]:
     """Figure 3.3, lifetimes of warps in interval B; Figure 5.1, those in A and C, and occupancy over time."""
-    done = run_scenario(PAPER, "fig-5.1")
-    turn = float(np.nanmean(done.latencies))
+    outcome = run_scenario(PAPER, "fig-5.1")
+    turn = float(np.nanmean(outcome.latencies))
     plots = {
         name: figures.lifetimes(
-            done.started, done.ended, (first * turn, last * turn), f"Interval {name}", f"{OF}, Figure 5.1: simulated"
+            outcome.started,
+            outcome.ended,
+            (first * turn, last * turn),
+            f"Interval {name}",
+            f"{OF}, Figure 5.1: simulated",
         )
         for name, (first, last) in INTERVALS.items()
     }
-    times, warps = done.occupancy_over_time()
+    times, warps = outcome.occupancy_over_time()
     spans = {"A and B, the first rounds": (0.0, ROUNDS_SHOWN), "C, much later": (33.0, 33.0 + ROUNDS_SHOWN)}
     occupancies = [
         replace(
@@ -133,9 +137,9 @@ def _drifting() -> tuple[Drawable, ...]:
     return part, Panels(title, every, f"{OF}, Figure 5.1: simulated", caption, columns=2)
 
 
-def _window(done: Outcome) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+def _window(outcome: Outcome) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """Occupancy over time, early in a run."""
-    times, warps = done.occupancy_over_time()
+    times, warps = outcome.occupancy_over_time()
     early = times < BLOCKS_SHOWN
     return times[early], warps[early]
 

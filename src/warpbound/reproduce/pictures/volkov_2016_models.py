@@ -98,9 +98,9 @@ def sections_4_10_to_4_12(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 
 def _only(figure: Figure, scheme: str) -> Picture:
-    kept = tuple(line for line in figure.series if line.name in (scheme, REFINED))
+    lines = tuple(line for line in figure.series if line.name in (scheme, REFINED))
     title = figure.title.removeprefix(f"{chapter_4.APART}, ")
-    return _as_in_the_thesis(replace(figure, series=kept, title=title))
+    return _as_in_the_thesis(replace(figure, series=lines, title=title))
 
 
 def _as_in_the_thesis(figure: Figure) -> Picture:
@@ -121,16 +121,16 @@ def section_7_9(inputs: ItemInputs) -> tuple[Drawable, ...]:
     extremes = {name: {model: (x.least, x.most) for model, x in own.items()} for name, own in every.items()}
     own = [(machine, model) for model, machine in ON_ITS_MACHINE.items()]
     rounds, greedy = "huang_2014, round robin", "huang_2014, greedy"
-    shown = {
+    bars = {
         "7.11": [pair for machine, model in own for pair in ((machine, model), (machine, "volkov_2016"))],
         "7.12": [("Kepler", "volkov_2016"), ("Maxwell", "volkov_2016")],
         "7.13": [(machine, model) for machine in ("Fermi", "Kepler", "Maxwell") for model in (rounds, greedy)],
     }
     plots: list[Drawable] = []
-    for number, pairs in shown.items():
-        chosen = {f"{machine}, {model}": extremes[machine][model] for machine, model in pairs}
+    for number, pairs in bars.items():
+        selection = {f"{machine}, {model}": extremes[machine][model] for machine, model in pairs}
         title = {"7.11": "each on its machine", "7.12": "newer machines", "7.13": "Huang and others"}[number]
-        panels = figures.models_over_reference(title, at, chosen, "refined model")
+        panels = figures.models_over_reference(title, at, selection, "refined model")
         plots.append(replace(panels, source=f"{OF}, Figure {number}, the refined model for measurements", columns=2))
     for name, of_all in extremes.items():
         panels = figures.models_over_reference(name, at, of_all, "refined model")

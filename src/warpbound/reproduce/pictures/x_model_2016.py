@@ -188,6 +188,6 @@ def _named(x: Inputs, title: str, place: str) -> Picture:
 
 
 def _bare(graph: Picture, name: str) -> Picture:
-    named = (x for x in graph.layers if not isinstance(x, Rule) and x.name)  # nor lines that lead to words
-    layers = tuple(replace(x, texts=()) if isinstance(x, Points) else x for x in named)
+    lines = (x for x in graph.layers if not isinstance(x, Rule) and x.name)  # nor lines that lead to words
+    layers = tuple(replace(x, texts=()) if isinstance(x, Points) else x for x in lines)
     return replace(graph, title=name, layers=layers, right=None, top=None, x=replace(graph.x, label="k"))

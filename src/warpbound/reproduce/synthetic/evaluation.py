@@ -66,7 +66,7 @@ def evaluate(machine: Machine, alpha: Curve, every: int = 1) -> Evaluation:
     warps = whole_warps(machine)[every - 1 :: every]
     simulated = np.array([[_point(machine, int(n), float(a)) for n in warps] for a in alpha])
     limits = peak(machine.mix(0.0, np.maximum(alpha, 1e-9)[:, None])).rate
-    ratios, needed = {}, {"simulated": _needed(simulated, limits, warps)}
+    ratios, least_warps = {}, {"simulated": _needed(simulated, limits, warps)}
     for name, model in PREDICTORS.items():
         if name == "volkov_2016, contention" and machine.contention is None:
             continue
@@ -74,8 +74,8 @@ def evaluate(machine: Machine, alpha: Curve, every: int = 1) -> Evaluation:
             modelled = np.array(model(machine, warps, np.maximum(alpha, 1e-9)[:, None]), np.float64)
             quotient = modelled / simulated
         ratios[name] = Ratios(alpha, np.nanmin(quotient, axis=1), np.nanmax(quotient, axis=1))
-        needed[name] = _needed(modelled, limits, warps)
-    return Evaluation(machine, alpha, warps, simulated, ratios, needed)
+        least_warps[name] = _needed(modelled, limits, warps)
+    return Evaluation(machine, alpha, warps, simulated, ratios, least_warps)
 
 
 def entry(evaluation: Evaluation) -> dict[str, Any]:

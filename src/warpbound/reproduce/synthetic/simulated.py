@@ -33,9 +33,9 @@ def rows(
 ) -> Iterator[tuple[str, Iterator[dict[str, Any]]]]:
     """For each alpha its title and its rows: loads and additions per cycle and SM, simulated and by the basic model."""
     machine = on_board(board)
-    chosen = range(warps[0], min(warps[1], machine.max_warps) + 1) if warps else whole_warps(machine).astype(int)
+    counts = range(warps[0], min(warps[1], machine.max_warps) + 1) if warps else whole_warps(machine).astype(int)
     for alpha in alphas:
-        yield f"alpha {alpha:g}", _rows(machine, alpha, [int(n) for n in chosen], setting)
+        yield f"alpha {alpha:g}", _rows(machine, alpha, [int(n) for n in counts], setting)
 
 
 def _rows(machine: Machine, alpha: float, warps: Sequence[int], setting: Setting) -> Iterator[dict[str, Any]]:

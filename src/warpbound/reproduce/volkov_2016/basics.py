@@ -67,8 +67,8 @@ def figs_1_1_to_1_3_figures(inputs: ItemInputs) -> Iterator[Figure]:
         else:
             yield loads_plot("An estimate", every[name], models, place)
     cusp = {"volkov_2016": basic, "volkov_2016, contention": refined}
-    one = {**inputs, "gpus": [inputs["cusp"]]}
-    yield from needed_plots(one, cusp, "Cusp on", "Figure 1.3: the models")
+    for_cusp = {**inputs, "gpus": [inputs["cusp"]]}
+    yield from needed_plots(for_cusp, cusp, "Cusp on", "Figure 1.3: the models")
 
 
 _BY_NAME: dict[str, Throughput] = {**PREDICTORS, "huang_2014": huang_greedy, "baghsorkhi_2010": baghsorkhi}
@@ -103,7 +103,7 @@ def followed(code: list[str], condition: tuple[bool, ...]) -> list[Issue]:
             stack.append((place, mask))
         elif word == "@!P0":
             both = list(zip(mask, condition, strict=True))
-            away, stay = (tuple(here and own == taken for here, own in both) for taken in (False, True))
+            away, stay = (tuple(here and own == outcome for here, own in both) for outcome in (False, True))
             if any(away) and any(stay):
                 stack.append((at + 1, stay))
             at, mask = (place, away) if any(away) else (at + 1, stay)
@@ -128,12 +128,12 @@ def _execution(code: list[str], serial: list[str], bits: str) -> Numbers:
     condition = tuple(bit == "1" for bit in bits)
     issued = followed(code, condition)
     rows: dict[str, Numbers] = {}
-    for order, one in enumerate(issued):
-        name = code[one.line].partition(":")[2].strip() or code[one.line].partition(":")[0]
-        rows[name] = {"order": order, "mask": int("".join("01"[thread] for thread in one.mask))}
-    alone = [_work(code, followed(code, (taken,))) for taken in condition]
-    masked = [[one for one in issued if one.mask[thread]] for thread in range(len(bits))]
-    own = [_work(serial, followed(serial, (taken,))) for taken in condition]
+    for order, step in enumerate(issued):
+        name = code[step.line].partition(":")[2].strip() or code[step.line].partition(":")[0]
+        rows[name] = {"order": order, "mask": int("".join("01"[thread] for thread in step.mask))}
+    alone = [_work(code, followed(code, (outcome,))) for outcome in condition]
+    masked = [[step for step in issued if step.mask[thread]] for thread in range(len(bits))]
+    own = [_work(serial, followed(serial, (outcome,))) for outcome in condition]
     return {
         **rows,
         "instructions of a thread": len(followed(code, condition[:1])),
@@ -145,7 +145,7 @@ def _execution(code: list[str], serial: list[str], bits: str) -> Numbers:
 
 def _work(code: list[str], issued: list[Issue]) -> list[str]:
     """Arithmetic in its order, without what marks a meeting."""
-    texts = (code[one.line].rpartition(":")[2].strip() for one in issued)
+    texts = (code[step.line].rpartition(":")[2].strip() for step in issued)
     return [text.replace(".S", "") for text in texts if text.startswith("I")]
 
 

@@ -202,12 +202,12 @@ def section_3_10(inputs: ItemInputs) -> Numbers:
     streams = inputs["streams"] * coalesced
     diverged = {f"{size} B": lanes * size for size in (inputs["short"], inputs["long"])}
     warps = {name: concurrency(1.0, 1.0 / traffic) for name, traffic in inputs["traffic"].items()}
-    expected = warps["positive"] / warps["negative"]
+    ratio = warps["positive"] / warps["negative"]
     return {
         **{f"diverged access, {size}": traffic / coalesced for size, traffic in diverged.items()},
         **{f"permutation, {size}": (streams + traffic) / (streams + coalesced) for size, traffic in diverged.items()},
         "latency of 31 more transactions": busy_cycles([lanes - 1], [inputs["transaction_latency"]]),
-        "vector abs: occupancy, positive over negative": expected,
-        "vector abs: occupancy, positive over negative, measured": expected,
+        "vector abs: occupancy, positive over negative": ratio,
+        "vector abs: occupancy, positive over negative, measured": ratio,
         "vector abs: the two measured occupancies": share(*inputs["vector_abs_warps"]),
     }

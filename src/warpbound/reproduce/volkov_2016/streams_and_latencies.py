@@ -86,7 +86,7 @@ def _per_instruction(own: ItemInputs, latency: float, ops: float, warps: int) ->
 def figs_6_1_and_6_2(inputs: ItemInputs) -> Numbers:
     """Figure 6.1: warps for shared memory by Little's law; Figure 6.2: ILP against as many times the warps."""
     own = inputs["machines"][inputs["shared_on"]]
-    needed = concurrency(own["latency"]["smem"], own["throughput"]["smem"] / LANES) * own["schedulers"]
+    warps = concurrency(own["latency"]["smem"], own["throughput"]["smem"] / LANES) * own["schedulers"]
     machine = machines(inputs)[inputs["ilp_on"]]
     rows = {}
     for ilp in inputs["ilp"]:
@@ -94,7 +94,7 @@ def figs_6_1_and_6_2(inputs: ItemInputs) -> Numbers:
         rows[f"ILP {ilp}"] = few / many
     peak = machine.memory_throughput
     return {
-        "shared memory on Maxwell, warps expected": needed,
+        "shared memory on Maxwell, warps expected": warps,
         "throughput over that of as much more occupancy": rows,
         "share of the peak at full occupancy": {
             f"ILP {ilp}": 100 * _simulated(inputs, machine.max_warps, ilp) / peak for ilp in (1, *inputs["ilp"])

@@ -33,25 +33,26 @@ def counts() -> dict[str, Any]:
 
 def applications(inputs: ItemInputs) -> Numbers:
     """Each application on each board; then gesummv's case study."""
-    counted = counts()
+    launch_counts = counts()
     twelve = {
-        board: {name: application(of) for name, of in table.items()} for board, table in counted["applications"].items()
+        board: {name: application(of) for name, of in table.items()}
+        for board, table in launch_counts["applications"].items()
     }
-    study = {board: case_study(board, inputs) for board in counted["gesummv"]}
+    study = {board: case_study(board, inputs) for board in launch_counts["gesummv"]}
     return twelve | {"gesummv": study}
 
 
 def applications_figures(_: ItemInputs) -> tuple[Figure, ...]:
     """Figure 11 board by board, Figures 12 and 13."""
-    counted = counts()
+    launch_counts = counts()
     eleventh = [
         x_graph(f"{name} on {board}", {name: without_cache(of)}, SOURCE)
-        for board, table in counted["applications"].items()
+        for board, table in launch_counts["applications"].items()
         for name, of in table.items()
     ]
     study = [
         x_graph(f"gesummv on {board} by size of L1", {name: with_cache(of) for name, of in sizes.items()}, SOURCE)
-        for board, sizes in counted["gesummv"].items()
+        for board, sizes in launch_counts["gesummv"].items()
     ]
     return (*eleventh, *study)
 
@@ -119,13 +120,13 @@ def case_study(board: str, inputs: ItemInputs) -> Numbers:
 
 def ways_out(default: Inputs, larger: Inputs) -> dict[str, Effect]:
     """Effects over the default; throttled to the best number of warps, R of a bypass raised to its throughput."""
-    counted = {LARGER: after_launch(default, larger)}
+    launch_counts = {LARGER: after_launch(default, larger)}
     for name, x in {DEFAULT: default, LARGER: larger}.items():
-        counted |= {
+        launch_counts |= {
             f"throttling, {name}": after_launch(default, throttled(x)),
             f"bypassing, {name}": after_launch(default, bypassed(x)),
         }
-    return counted
+    return launch_counts
 
 
 def throttled(x: Inputs) -> Inputs:

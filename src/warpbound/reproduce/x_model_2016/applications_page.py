@@ -62,12 +62,12 @@ def _study(inputs: ItemInputs) -> str:
 def _order(inputs: ItemInputs) -> str:
     boards = list(counts()["gesummv"])
     studies = {board: case_study(board, inputs) for board in boards}
-    measured = _measured()
+    gains = _measured()
     rows = [
-        (way, *(f"{studies[board]['gain'][way]:.3f}" for board in boards), measured[way]) for way in _ways(boards[0])
+        (way, *(f"{studies[board]['gain'][way]:.3f}" for board in boards), gains[way]) for way in _ways(boards[0])
     ]
-    for what, printed in (("more Z: MS", "very limited"), ("more Z: CS", "rises"), ("less E: MS", "rises")):
-        rows.append((what, *(f"{studies[board][what]:.5f}" for board in boards), printed))
+    for what, paper in (("more Z: MS", "very limited"), ("more Z: CS", "rises"), ("less E: MS", "rises")):
+        rows.append((what, *(f"{studies[board][what]:.5f}" for board in boards), paper))
     return _table(("way out", *(BOARDS[board].partition(" (")[0] for board in boards), "paper, GTX570, measured"), rows)
 
 
@@ -78,19 +78,19 @@ def _conclusions(inputs: ItemInputs) -> dict[str, object]:
     ours = case_study(board, inputs)
     agree: list[str] = []
     differ: list[str] = []
-    for what, printed in item.printed.items():
-        if printed.measured or not what.startswith(f"gesummv: {board}: "):
+    for what, paper in item.printed.items():
+        if paper.measured or not what.startswith(f"gesummv: {board}: "):
             continue
         name = what.removeprefix(f"gesummv: {board}: ")
         value = ours[name]
-        same = ("yes" if value else "no") == printed.value if isinstance(value, bool) else _same(value, printed.value)
-        (agree if same else differ).append(name if isinstance(value, bool) else f"{name} ({printed.value})")
+        same = ("yes" if value else "no") == paper.value if isinstance(value, bool) else _same(value, paper.value)
+        (agree if same else differ).append(name if isinstance(value, bool) else f"{name} ({paper.value})")
     few = [ours[f"{size}: best n"] for size in (DEFAULT, LARGER)]
     return {"agree": "; ".join(agree), "differ": "; ".join([*differ, HOW_MUCH]), "small": few[0], "large": few[1]}
 
 
-def _same(value: object, printed: str | None) -> bool:
-    return value == printed if isinstance(value, str) else float(str(value)) == float(printed or "nan")
+def _same(value: object, paper: str | None) -> bool:
+    return value == paper if isinstance(value, str) else float(str(value)) == float(paper or "nan")
 
 
 def _measured() -> dict[str, str]:

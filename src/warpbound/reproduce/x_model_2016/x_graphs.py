@@ -87,9 +87,9 @@ def _balances(x: transit_2015.Inputs, divisor: Real) -> bool:
     """Whether what CS computes is Z times what MS serves, when f(k) = g(n - k) / divisor is the balance."""
     k = np.linspace(0.0, float(x.threads), 100001)
     supply = np.asarray(transit_2015.supply(k, x.latency, x.ms_throughput))
-    computed = np.asarray(transit_2015.computation(x.threads - k, x.lanes))
-    at = np.argmin(np.abs(supply - computed / divisor))
-    return bool(np.isclose(computed[at], x.intensity * supply[at], rtol=1e-2))
+    rate = np.asarray(transit_2015.computation(x.threads - k, x.lanes))
+    at = np.argmin(np.abs(supply - rate / divisor))
+    return bool(np.isclose(rate[at], x.intensity * supply[at], rtol=1e-2))
 
 
 def _saturates_at(x: transit_2015.Inputs) -> float:
@@ -220,7 +220,7 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
     k = equilibrium.congested(x)
     effects = {name: when_congested(x, after) for name, after in ways_of(inputs).items()}
     more_z, bigger = effects["more Z"], ways_of(inputs)["larger cache"]
-    small, measured = inputs["small"], inputs["measured"]
+    small, points = inputs["small"], inputs["measured"]
     return {
         "blocks of gesummv": extraction.resident_blocks(inputs["slots"], inputs["warps_per_block"]),
         "threads of a block": inputs["warps_per_block"] * THREADS,
@@ -232,8 +232,8 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
         "more Z: CS rises, MS hardly": bool(more_z.cs_gain > 1 and 1 < more_z.ms_gain < 1 + small),
         "best number of threads": best_threads(x),
         "most that throttling gains": largest_gain(x, k),
-        "measured, throttled over 48 KB": relative_gain(measured["throttled, 48 KB"], measured["48 KB"]),
-        "measured, bypassed over 48 KB": relative_gain(measured["bypassed, 48 KB"], measured["48 KB"]),
+        "measured, throttled over 48 KB": relative_gain(points["throttled, 48 KB"], points["48 KB"]),
+        "measured, bypassed over 48 KB": relative_gain(points["bypassed, 48 KB"], points["48 KB"]),
     }
 
 
@@ -288,9 +288,9 @@ def _constants(table: ItemInputs) -> dict[str, float]:
 
 
 def _rate(table: ItemInputs, precision: str) -> float:
-    measured = table[precision]
+    rates = table[precision]
     clock = table["clock_GHz"] * 1e9
-    return float(extraction.ms_throughput(measured["GBs"] * 1e9, table["sms"], clock, measured["bytes"]))
+    return float(extraction.ms_throughput(rates["GBs"] * 1e9, table["sms"], clock, rates["bytes"]))
 
 
 def symbols(table: ItemInputs, precision: str) -> tuple[float, float, float]:

@@ -64,33 +64,33 @@ def _single(picture: Picture, top: float) -> tuple[list[str], float]:
 
 def _panels(panels: Panels, top: float) -> tuple[list[str], float]:
     width = (WIDTH - SIDE) / panels.columns
-    drawn, bottom = [], top
+    markup, bottom = [], top
     for number, picture in enumerate(panels.pictures):
         row, column = divmod(number, panels.columns)
         left, up = SIDE + column * width, top + row * (PANEL_HEIGHT + PANEL_TITLE)
         bottom = up + PANEL_TITLE + PANEL_HEIGHT
         if picture.title:
-            drawn.append(text(picture.title, (left, up + 15.0), "panel"))
-        drawn.append(framed(picture, Box(left, up + PANEL_TITLE, left + width - SIDE, bottom), number + 1))
-    return drawn, bottom
+            markup.append(text(picture.title, (left, up + 15.0), "panel"))
+        markup.append(framed(picture, Box(left, up + PANEL_TITLE, left + width - SIDE, bottom), number + 1))
+    return markup, bottom
 
 
 def _legend(picture: Drawable, top: float) -> tuple[list[str], float]:
     """Named layers in rows, each name once."""
     pictures = picture.pictures if isinstance(picture, Panels) else (picture,)
-    named: dict[str, tuple[Layer, Look]] = {}
+    looks: dict[str, tuple[Layer, Look]] = {}
     for plot in pictures:
         for layer, look in with_looks(plot.layers):
             if not isinstance(layer, Rule) and layer.name:
-                named.setdefault(layer.name, (layer, look))
-    drawn, x, y = [], SIDE, top + 12.0
-    for name, (layer, look) in named.items():
+                looks.setdefault(layer.name, (layer, look))
+    markup, x, y = [], SIDE, top + 12.0
+    for name, (layer, look) in looks.items():
         width = SWATCH + LEGEND_LETTER * len(name) + 18.0
         if x + width > WIDTH and x > SIDE:
             x, y = SIDE, y + LEGEND_LINE
-        drawn += [_swatch(layer, look, x, y - 4.0), text(name, (x + SWATCH, y), "tick")]
+        markup += [_swatch(layer, look, x, y - 4.0), text(name, (x + SWATCH, y), "tick")]
         x += width
-    return drawn, y + 6.0 if named else top
+    return markup, y + 6.0 if looks else top
 
 
 def _swatch(layer: Layer, look: Look, x: float, y: float) -> str:
