@@ -1,15 +1,14 @@
 """The parameters of a board and their units: one definition each, in board_parameters.toml."""
 
 import math
-import tomllib
 from collections.abc import Mapping
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Literal
 
 import msgspec
 
 from warpbound.errors import CommandError
+from warpbound.shipped_tables import shipped_table
 
 UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "1": 1.0,
@@ -94,8 +93,7 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
 
 def _definitions() -> dict[str, Parameter]:
-    text = (files("warpbound") / "board_parameters.toml").read_text(encoding="utf-8")
-    return msgspec.convert(tomllib.loads(text), dict[str, Parameter])
+    return msgspec.convert(shipped_table("board_parameters.toml"), dict[str, Parameter])
 
 
 PARAMETERS: Mapping[str, Parameter] = MappingProxyType(_definitions())

@@ -10,7 +10,6 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import field, replace
 from functools import cache, cached_property
-from importlib.resources import files
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,6 +19,7 @@ from warpbound.board_parameters import HOW, PARAMETERS, UNITS, Parameter, check_
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import MEANINGS, Limits, arch, limits, with_limits
 from warpbound.quick_dataclasses import dataclass
+from warpbound.shipped_tables import shipped_table
 from warpbound.table_decoding import Form, TableFault, decoded, suggestion
 
 __all__ = [
@@ -93,9 +93,11 @@ class Gpu:
 
     def get(self, name: str) -> float | None:
         """A parameter in base units; None where this GPU has none; CommandError for an unknown name."""
-        _definition(name)
         quantity = self.parameters.get(name)
-        return None if quantity is None else quantity.in_base_unit
+        if quantity is None:
+            _definition(name)
+            return None
+        return quantity.in_base_unit
 
     def value(self, name: str) -> float:
         """A parameter in base units; InputError where this GPU has none."""
@@ -149,7 +151,7 @@ def listed(names: str) -> tuple[Gpu, ...]:
 @cache
 def catalogue() -> tuple[str, ...]:
     """The keys of every board that is shipped, sorted."""
-    names = (entry.name for entry in (files("warpbound") / "gpus").iterdir())
+    names = (entry.name for entry in _BOARDS.iterdir())
     return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
 
 
@@ -234,6 +236,7 @@ _WAY_OUT = {  # key -> what to write
     "aliases": 'Write aliases = ["other-name"].',
     "hypothetical": "Write true or false.",
 }
+_BOARDS = Path(__file__).parent / "gpus"
 _NEEDED = "A board needs name and compute_capability as text, and tables sources and parameters."
 
 
@@ -243,7 +246,11 @@ def load(text: str, key: str, origin: str) -> Gpu:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise InputError(f"{origin} is not TOML: {error}.", "Mend that line.") from None
-    place = _Place(text, origin)
+    return _board(document, key, _Place(text, origin))
+
+
+def _board(document: dict[str, Any], key: str, place: "_Place") -> Gpu:
+    """A board from the table of its file. Raises InputError, with the place of what is wrong."""
     file = _decode(document, _BoardFile, place)
     try:
         limits(file.compute_capability)
@@ -256,7 +263,7 @@ def load(text: str, key: str, origin: str) -> Gpu:
     board = Gpu(key, file.name, file.compute_capability, parameters, file.aliases, file.hypothetical)
     if absent := _missing(board):
         raise InputError(
-            f"{origin} lacks the required parameter {absent[0]} ({PARAMETERS[absent[0]].meaning}).",
+            f"{place.origin} lacks the required parameter {absent[0]} ({PARAMETERS[absent[0]].meaning}).",
             f"Add [parameters.{absent[0]}] with value, unit, source and how; an assumed value needs a note.",
         )
     return board
@@ -381,7 +388,7 @@ def _read(path: Path) -> Gpu:
 @cache
 def _shipped(key: str) -> Gpu:
     name = f"{key}.toml"
-    return load((files("warpbound") / "gpus" / name).read_text(encoding="utf-8"), key, name)
+    return _board(shipped_table("gpus", name), key, _Place((_BOARDS / name).read_text(encoding="utf-8"), name))
 
 
 @cache

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from warpbound import disk_cache
 from warpbound.machine import gpu
-from warpbound.program import cache, nvdisasm, nvrtc
+from warpbound.program import nvdisasm, nvrtc
 from warpbound.program.cuda import Options
 from warpbound.program.headers import reachable
 from warpbound.program.source_files import programs
@@ -184,7 +185,7 @@ def test_a_cache_whose_place_is_a_file(tmp_path: Path, monkeypatch: pytest.Monke
 def test_a_relative_cache_folder_is_not_taken(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "here")
     monkeypatch.setattr(Path, "home", lambda: tmp_path)
-    assert cache.folder() == tmp_path / ".cache" / "warpbound"
+    assert disk_cache.folder() == tmp_path / ".cache" / "warpbound"
 
 
 def test_without_a_home_results_are_kept_with_what_is_temporary(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,7 +194,7 @@ def test_without_a_home_results_are_kept_with_what_is_temporary(monkeypatch: pyt
 
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", none)
-    assert cache.folder().parent == Path(tempfile.gettempdir())
+    assert disk_cache.folder().parent == Path(tempfile.gettempdir())
 
 
 def test_processes_that_start_at_once_on_an_empty_cache(tmp_path: Path, empty_cache: Path) -> None:

@@ -11,7 +11,7 @@ import pytest
 from support.compiled_examples import ARCHITECTURES, EXAMPLES, Built, build
 from support.elf_bytes import sections, words
 from support.operand_text import same, split
-from warpbound.program.cache import cached, digest
+from warpbound.disk_cache import cached, digest
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.nvdisasm import find, version

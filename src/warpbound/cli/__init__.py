@@ -14,7 +14,7 @@ import click
 
 from warpbound.errors import CommandError, WarpboundError
 
-OBJECTS_BEFORE_COLLECTION = 50_000  # Python's own 700 looks for garbage hundreds of times while modules are loaded
+OBJECTS_BEFORE_COLLECTION = 200_000  # Python's own 700 looks for garbage hundreds of times while modules are loaded
 
 
 EXAMPLES = """

@@ -1,11 +1,10 @@
 """Instruction caches: how much code each level holds, per architecture."""
 
-import tomllib
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from warpbound.quick_dataclasses import dataclass
+from warpbound.shipped_tables import shipped_table
 
 _LEVELS = (("L0", "l0_KiB"), ("L1", "sm_KiB"))
 
@@ -34,4 +33,4 @@ def instruction_caches(arch: int) -> tuple[InstructionCache, ...]:
 
 @cache
 def _table() -> dict[str, Any]:
-    return tomllib.loads(files("warpbound.isa").joinpath("instruction_caches.toml").read_text("utf-8"))
+    return shipped_table("isa", "instruction_caches.toml")

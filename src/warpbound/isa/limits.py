@@ -1,14 +1,13 @@
 """What one SM holds, per compute capability: the numbers behind occupancy, each row with its sources."""
 
 import difflib
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
-from importlib.resources import files
 
 from warpbound.errors import CommandError
 from warpbound.quick_dataclasses import dataclass
+from warpbound.shipped_tables import shipped_table
 
 
 @dataclass(frozen=True)
@@ -127,8 +126,7 @@ def arch(compute_capability: str) -> int:
 
 @cache
 def _table() -> dict[str, Limits]:
-    text = (files("warpbound.isa") / "limits.toml").read_text(encoding="utf-8")
-    rows = tomllib.loads(text)
+    rows = shipped_table("isa", "limits.toml")
     sources = rows.pop("sources")
     table = {}
     for name, row in rows.items():

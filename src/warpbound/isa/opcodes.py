@@ -6,15 +6,14 @@ unknown opcode is never an error: it has `known` False and demands nothing, and 
 """
 
 import re
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from warpbound.isa.traits import entries, traits
 from warpbound.quick_dataclasses import dataclass
+from warpbound.shipped_tables import shipped_table
 
 PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (
@@ -149,7 +148,7 @@ def sources() -> Mapping[str, str]:
 
 @cache
 def _load(name: str) -> dict[str, Any]:
-    return tomllib.loads(files("warpbound.isa").joinpath(f"{name}.toml").read_text("utf-8"))
+    return shipped_table("isa", f"{name}.toml")
 
 
 @cache

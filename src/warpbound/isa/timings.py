@@ -3,13 +3,12 @@
 Model    an instruction issues when the gap behind the one before has passed and its registers are ready (schedule).
 """
 
-import tomllib
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from warpbound.quick_dataclasses import dataclass
+from warpbound.shipped_tables import shipped_table
 
 
 @dataclass(frozen=True)
@@ -56,7 +55,7 @@ def timing_sources() -> Mapping[str, str]:
 
 @cache
 def _load() -> dict[str, Any]:
-    return tomllib.loads(files("warpbound.isa").joinpath("timings.toml").read_text("utf-8"))
+    return shipped_table("isa", "timings.toml")
 
 
 @cache

@@ -4,12 +4,12 @@ The entries are in opcodes.toml, one per opcode. `traits(opcode)` never fails: a
 "unknown", and the reader that must know more refuses it by name or counts it.
 """
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from typing import Any
+
+from warpbound.shipped_tables import shipped_table
 
 Families = tuple[tuple[frozenset[str], str], ...]  # modifiers that must all be there, and a table of families.toml
 GENERIC = ("global", "shared", "local")  # where a generic address may point
@@ -134,7 +134,7 @@ def table() -> Mapping[str, Traits]:
 @cache
 def entries() -> dict[str, Any]:
     """opcodes.toml as it is written."""
-    return tomllib.loads(files("warpbound.isa").joinpath("opcodes.toml").read_text("utf-8"))
+    return shipped_table("isa", "opcodes.toml")
 
 
 def pipe_example(pipe: str) -> str | None:

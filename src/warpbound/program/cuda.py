@@ -6,9 +6,9 @@ from pathlib import Path
 
 import msgspec
 
+from warpbound.disk_cache import cached, digest
 from warpbound.errors import CommandError, InputError, MissingTool, WarpboundError
 from warpbound.program import nvcc, nvrtc, nvrtc_job
-from warpbound.program.cache import cached, digest
 from warpbound.program.compile_options import Options, with_instance
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cuda_toolkit import Toolkit, toolkit

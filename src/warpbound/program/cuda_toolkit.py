@@ -18,8 +18,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from warpbound.disk_cache import digest, folder
 from warpbound.errors import InputError, MissingTool, install
-from warpbound.program.cache import digest, folder
 from warpbound.quick_dataclasses import dataclass
 
 TIMEOUT_S = 60

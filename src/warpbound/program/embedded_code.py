@@ -4,11 +4,11 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
+from warpbound.disk_cache import cached, digest
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.machine import Gpu
 from warpbound.program import nvjitlink
 from warpbound.program.arch_match import assembles_for, runs_on
-from warpbound.program.cache import cached, digest
 from warpbound.program.cuda import COMPILED_ARCHITECTURES
 from warpbound.program.fatbin import Image, containers
 from warpbound.program.kernel import Program

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from warpbound.program.cache import cached, digest
+from warpbound.disk_cache import cached, digest
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import Instruction, Place

@@ -10,9 +10,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from warpbound.disk_cache import cached, digest, kept
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program import older_nvdisasm
-from warpbound.program.cache import cached, digest, kept
 from warpbound.program.cubin_merge import is_of, joined, listings
 from warpbound.program.wheels import version_of
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import msgspec
 
+from warpbound.disk_cache import digest, folder
 from warpbound.errors import InputError, MissingTool, install
-from warpbound.program.cache import digest, folder
 from warpbound.program.host_headers import STAND_INS
 from warpbound.program.wheels import version_of
 from warpbound.quick_dataclasses import dataclass

@@ -15,8 +15,8 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
+from warpbound.disk_cache import folder, keep
 from warpbound.errors import InputError
-from warpbound.program.cache import folder, keep
 
 OLDEST, LATER = 70, 75  # what it is for: Volta, whose encoding the analysis reads
 VARIABLE = "WARPBOUND_NVDISASM"

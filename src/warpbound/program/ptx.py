@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import msgspec
 
+from warpbound.disk_cache import cached, digest
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.machine import Gpu
 from warpbound.program import nvjitlink
 from warpbound.program.arch_match import OLDEST, assembles_for, compiled_arch
-from warpbound.program.cache import cached, digest
 from warpbound.program.compiler_output import Compiled, spills
 from warpbound.program.kernel import Program
 from warpbound.program.machine_code import from_cubin

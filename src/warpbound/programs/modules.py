@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
+from warpbound.disk_cache import digest
 from warpbound.emulate.device_runtime import ADDRESSES
 from warpbound.emulate.launch_memory import (
     CONSTANT,
@@ -24,7 +25,6 @@ from warpbound.emulate.operand_access import Constants
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
-from warpbound.program.cache import digest
 from warpbound.program.embedded_code import from_binary
 from warpbound.program.kernel import Program, Symbol
 from warpbound.program.kernel_names import plain_name

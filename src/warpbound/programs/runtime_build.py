@@ -8,8 +8,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 
+from warpbound.disk_cache import cached, digest
 from warpbound.errors import InputError, MissingTool
-from warpbound.program.cache import cached, digest
 from warpbound.programs.protocol import header
 
 COMPILERS = ("cc", "gcc", "clang")

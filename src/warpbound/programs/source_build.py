@@ -6,10 +6,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from warpbound.disk_cache import cached, digest
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.program.arch_match import compiled_arch
-from warpbound.program.cache import cached, digest
 from warpbound.program.cuda_toolkit import Toolkit, toolkit
 from warpbound.program.header_packages import package_of, sentence
 from warpbound.program.headers import reachable

@@ -8,7 +8,8 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.program import cache, nvdisasm, older_nvdisasm
+from warpbound import disk_cache
+from warpbound.program import nvdisasm, older_nvdisasm
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.plain import Entry
 
@@ -50,7 +51,8 @@ def health() -> list[Entry]:
          "get": "pip install 'warpbound[cuda]'"},
         {"part": "nvdisasm of CUDA 12", "version": str(older_nvdisasm.find() or "") or None,
          "enables": "reading sm_70 code, which NVRTC 11 and 12 make", "get": older_nvdisasm.COMMAND},
-        {"part": "cache folder", "version": str(cache.folder()), "enables": "answers in under a second", "get": ""},
+        {"part": "cache folder", "version": str(disk_cache.folder()), "enables": "answers in under a second",
+         "get": ""},
     ]  # fmt: skip
 
 

@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -15,6 +14,8 @@ def folder() -> Path:
     try:
         return (Path(variable) if os.path.isabs(variable) else Path.home() / ".cache") / "warpbound"
     except RuntimeError:  # a user without a home
+        import tempfile
+
         return Path(tempfile.gettempdir()) / f"warpbound-{os.getuid()}"
 
 
@@ -54,6 +55,8 @@ def _place(name: str) -> Path:
 
 def keep(path: Path, contents: bytes) -> None:
     """Write in one step, so that another process never reads half a file; a full or closed disk is no error."""
+    import tempfile  # which costs more than most answers write
+
     partial = ""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
