@@ -10,6 +10,9 @@ class WarpboundError(Exception):
         self.reason = reason
         self.hint = hint
 
+    def __reduce__(self) -> tuple[type["WarpboundError"], tuple[str, str]]:
+        return type(self), (self.reason, self.hint)  # as other processes send it
+
 
 class InputError(WarpboundError):
     """A file, a kernel or a value that cannot be answered."""

@@ -9,6 +9,7 @@ Omits    waiting behind other requests; misses of the constant and instruction c
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
+from functools import lru_cache
 
 from warpbound.board_parameters import LATENCIES
 from warpbound.isa import opcodes
@@ -97,6 +98,7 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
     )
 
 
+@lru_cache(8)
 def longer(gpu: Gpu) -> dict[str, float]:
     """Number of the board -> how many times as long as its architecture has it, where the board has its own."""
     pairs = ((name, gpu.get(name), architecture_latency(name, gpu.arch)) for name in LATENCIES)

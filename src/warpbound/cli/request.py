@@ -5,12 +5,14 @@ import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpbound.analysis import Settings
 from warpbound.analysis.overrides import overridden, parsed
 from warpbound.errors import CommandError, InputError, WarpboundError
+from warpbound.forked_process import forked, processors
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
 from warpbound.machine import Gpu, listed
@@ -26,8 +28,10 @@ if TYPE_CHECKING:
     from warpbound.analysis.sweeps.ranking import Ranking
 
 T = TypeVar("T")
+Step = tuple[Path | bytes, Gpu, str]  # a source, a GPU, a compiler
 Analysis = Callable[[Program, Gpu, Launch | None, Settings], T]
 
+STEPS_EACH = 8  # sources and GPUs that are worth another process
 _MACRO = re.compile(r"[A-Za-z_]\w*(?:\([\w, .]*\))?")
 
 
@@ -159,11 +163,40 @@ def answer_each(
 ) -> list[T | Refusal]:
     """One entry per kernel and GPU; what cannot be answered among several leaves an error entry.
 
-    Raises the first error where nothing could be answered.
+    Many GPUs are divided among the processors. Raises the first error where nothing could be answered.
     """
-    results: list[T | Refusal] = []
-    failures: list[WarpboundError] = []
-    for source, board, compiler in progress(_by_source(request)):
+    steps = list(_by_source(request))
+    count = min(processors(), len(steps) // STEPS_EACH) if hasattr(os, "fork") else 1
+    others = [partial(_answered, request, analysis, _unnamed(steps[part::count])) for part in range(1, count)]
+    started = [forked(task) for task in others]
+    parts = [_answered(request, analysis, progress(steps[:: max(1, count)]))]
+    for task, (process, end) in zip(others, started, strict=True):
+        try:
+            parts.append(end.recv())
+        except EOFError:  # it has died, for want of memory perhaps
+            parts.append(task())
+        process.join()
+    answers = [parts[place % len(parts)][place // len(parts)] for place in range(len(steps))]
+    failures = [problem for _, problems in answers for problem in problems]
+    results = [result for some, _ in answers for result in some]
+    if len(failures) == len(results):
+        raise failures[0]
+    return results
+
+
+def _unnamed(steps: Sequence[tuple[str, Step]]) -> list[Step]:
+    return [step for _, step in steps]
+
+
+def _answered(
+    request: Request, analysis: Analysis[T], steps: Iterable[Step]
+) -> list[tuple[list[T | Refusal], list[WarpboundError]]]:
+    """The entries of each step, and the errors among them."""
+    answers = []
+    for source, board, compiler in steps:
+        results: list[T | Refusal] = []
+        failures: list[WarpboundError] = []
+        answers.append((results, failures))
         try:
             kernels = programs(source, board, request.kernel, replace(request.options, compiler=compiler))
             _one_kernel(kernels, request.launch)
@@ -177,12 +210,10 @@ def answer_each(
             except WarpboundError as error:
                 failures.append(error)
                 results.append(refusal(program.title, board.key, error))
-    if len(failures) == len(results):
-        raise failures[0]
-    return results
+    return answers
 
 
-def _by_source(request: Request) -> Iterator[tuple[str, tuple[Path | bytes, Gpu, str]]]:
+def _by_source(request: Request) -> Iterator[tuple[str, Step]]:
     for source in request.sources:
         for board in request.gpus:
             for compiler in request.compilers:

@@ -1,5 +1,8 @@
 """Input of the headline prediction: a launch of blocks with known work per warp, and its active SMs."""
 
+from functools import cached_property
+
+from warpbound.adapt.resources import demand
 from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
@@ -16,6 +19,11 @@ class ActiveWork:
     clock_hz: float
     warps_per_block: Real
     active_sms: Real
+
+    @cached_property
+    def busy(self) -> dict[str, float]:
+        """SM cycles that one warp occupies each resource."""
+        return demand(self.work, self.gpu, self.clock_hz)
 
     @property
     def slower(self) -> float:

@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.resources import demand, far_bandwidth, more_together
+from warpbound.adapt.resources import far_bandwidth, more_together
 from warpbound.bounds import Real
 from warpbound.headline import dram
 from warpbound.headline.block_residence import Block
@@ -195,7 +195,7 @@ def tightest(x: ActiveWork, values: Parameters) -> str:
 
 def _cycles(x: ActiveWork, values: Parameters) -> dict[str, Real]:
     """SM cycles that one warp occupies each on-chip resource."""
-    cycles: dict[str, Real] = dict(demand(x.work, x.gpu, x.clock_hz))
+    cycles: dict[str, Real] = dict(x.busy)
     lookups = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
     return cycles | {"l1": np.multiply(cycles["l1"], lookups) / values.l1_bandwidth}
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import field, fields
+from functools import cache
 from types import MappingProxyType
 from typing import Any
 
@@ -120,11 +121,13 @@ class Memory:
 COUNTERS: Mapping[str, Counter] = MappingProxyType({f.name: f.metadata["counter"] for f in fields(Memory)})
 
 
+@cache
 def counters_on(resource: str) -> tuple[str, ...]:
     """Names of the counters that occupy a resource."""
     return tuple(name for name, counter in COUNTERS.items() if counter.resource == resource)
 
 
+@cache
 def counters_within(resource: str) -> tuple[str, ...]:
     """Names of the counters of a part of that traffic."""
     return tuple(name for name, counter in COUNTERS.items() if counter.within == resource)

@@ -5,12 +5,8 @@ across processes. Each process takes every n-th chunk of blocks.
 """
 
 import os
-import warnings
 from collections.abc import Callable
 from functools import partial
-from multiprocessing import get_context
-from multiprocessing.connection import Connection
-from multiprocessing.context import ForkProcess
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,10 +16,10 @@ from warpbound.emulate.emulator import STEP_LIMIT, Kernel
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.livelock import polls
 from warpbound.errors import InputError
+from warpbound.forked_process import forked
 from warpbound.programs.device_memory import HeapImage
 from warpbound.quick_dataclasses import dataclass
 
-_FORK = get_context("fork")  # the memory is shared, and the kernel is ready
 WORTH = 1_000_000  # warp instructions from which on processes are started: a twentieth of a second
 
 
@@ -82,7 +78,7 @@ def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
 
 def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
     """The results of all tasks: the first is done here, each other one in a process that ends with it."""
-    started = [_forked(task) for task in tasks[1:]]
+    started = [forked(task) for task in tasks[1:]]
     parts = [tasks[0]()]
     for process, end in started:
         try:
@@ -91,19 +87,3 @@ def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
             parts.append(Part([], set(), set(), ("A process of the emulator has died.", "")))
         process.join()
     return parts
-
-
-def _forked(task: Callable[[], Part]) -> tuple[ForkProcess, Connection]:
-    """A new process and the end of the pipe on which its result comes."""
-    end, other = _FORK.Pipe(duplex=False)
-    process = _FORK.Process(target=_answer, args=(task, other), daemon=True)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the process calls nothing that other threads may hold
-        process.start()
-    other.close()
-    return process, end
-
-
-def _answer(task: Callable[[], Part], out: Connection) -> None:
-    out.send(task())
-    out.close()

@@ -10,8 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from warpbound.analysis.sweeps.ranking import processors
 from warpbound.errors import InputError, MissingTool, install
+from warpbound.forked_process import processors
 from warpbound.sweeping import storage
 from warpbound.sweeping.plan import Plan, plan
 from warpbound.sweeping.predicting import configurations

@@ -3,7 +3,6 @@
 Models   as `analyze`, tuning by tuning; the machine code of a few tunings at a time is read by one call of nvdisasm.
 """
 
-import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import replace
@@ -17,6 +16,7 @@ from warpbound.analysis.answer import analyze_kernel
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.errors import InputError, WarpboundError
+from warpbound.forked_process import processors
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
@@ -116,11 +116,6 @@ def answered(ranking: Ranking, processes: int | None = None, progress: Progress 
     order = {tuning.name: place for place, tuning in enumerate(every)}
     answers.sort(key=lambda answer: (_time(answer), order[_name(answer)]))
     return answers
-
-
-def processors() -> int:
-    """Number of processors that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def _by_share(shares: Sequence[Ranking], workers: int) -> Iterator[list[Answer]]:
