@@ -44,7 +44,31 @@ BODIES = {  # name -> body, whether rounds are left out
         False,
     ),
     "barriers": (
-        "for (int i = 0; i < 40; i++) { kept[t] = x[i]; __syncthreads(); v += kept[255 - t]; __syncthreads(); }", False,
+        "#pragma unroll 1\nfor (int i = 0; i < 40; i++) {"
+        " kept[t] = x[i]; __syncthreads(); v += kept[255 - t]; __syncthreads(); }", True,
+    ),
+    "tiles": (
+        "for (int i = 0; i + 256 <= n; i += 256) { kept[t] = x[i + t]; __syncthreads();\n#pragma unroll 1\n"
+        "for (int j = 0; j < 32; j++) v += kept[j + t % 8] * x[j]; __syncthreads(); }", True,
+    ),
+    "a loop that grows": (
+        "#pragma unroll 1\nfor (int i = 0; i < 30; i++)\n#pragma unroll 1\nfor (int j = 0; j < i; j++) v += x[j * 7];",
+        True,
+    ),
+    "a product of two counters": (
+        "#pragma unroll 1\nfor (int i = 0; i < 40; i++)\n#pragma unroll 1\nfor (int j = 0; j < 3; j++) v += x[i * j];",
+        True,
+    ),
+    "a branch that turns": (
+        "#pragma unroll 1\nfor (int i = 0; i < 60; i++) { if (i > 20) {\n#pragma unroll 1\n"
+        "for (int j = 0; j < 3; j++) y[i * 8 + j] = v; } v += x[i]; }", True,
+    ),
+    "warps that go apart": (
+        "#pragma unroll 1\nfor (int i = 0; i < 40; i++) {\n#pragma unroll 1\n"
+        "for (int j = 0; j < t / 32; j++) v += x[i + j]; __syncthreads(); }", False,
+    ),
+    "bits of a counter": (
+        "#pragma unroll 1\nfor (int i = 0; i < 64; i++) { v += x[i >> 3]; __syncthreads(); }", False,
     ),
 }  # fmt: skip
 

@@ -23,6 +23,7 @@ class Piece:
     warps: NDArray[np.int64]
     addresses: NDArray[np.generic]  # of all lanes of the warps; global ones from the start of the image
     active: Mask | None
+    is_kept: bool = True  # whether there was room for it
 
 
 @dataclass
@@ -35,6 +36,7 @@ class Rows:
     waiting: int = 0  # rows of `pieces`
     older: list[Accesses] = field(default_factory=list)
     keys: list[NDArray[np.uint64]] = field(default_factory=list)  # of the patterns of `older`
+    repeats: Counter[int] = field(default_factory=Counter)  # further executions of pieces, by their id
 
     def append(self, piece: Piece) -> None:
         self.pieces.append(piece)
@@ -42,9 +44,13 @@ class Rows:
         if self.packs and self.waiting > PACKED_ROWS:
             self.pack()
 
+    def repeat(self, piece: Piece, times: int) -> None:
+        """One of the pieces is executed so many times more; it stays one row, at its place."""
+        self.repeats[id(piece)] += times
+
     def pack(self) -> None:
         """Pack the pieces; a piece that was recorded several times is one, at the place of the first."""
-        repeats, times = Counter(map(id, self.pieces)), []
+        repeats, times = Counter(map(id, self.pieces)) + self.repeats, []
         pieces = list({id(piece): piece for piece in self.pieces}.values())
         count = sum(len(piece.warps) for piece in pieces)
         instruction, warp = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -59,7 +65,7 @@ class Rows:
                 active = np.ones((count, LANES), np.bool_) if active is None else active
                 active[at:to] = one.active.reshape(-1, LANES)
             at = to
-        self.pieces, self.waiting = [], 0
+        self.pieces, self.waiting, self.repeats = [], 0, Counter()
         addresses += np.uint64(self.base)
         small = packed(addresses, active)
         several = np.concatenate(times) if max(repeats.values(), default=1) > 1 else None

@@ -1,14 +1,14 @@
 """Loops whose rounds may reach a steady state: what decides in them is only added, moved and compared.
 
-Models   Loops of one basic block. What nobody needs the value of is counted and has addresses; every other instruction
-         either reads nothing that a round changes, or maps it linearly (modulo 2**32): sums, products with what stays,
-         moves, comparisons of integers. Once two steps of every register are equal, all later ones are, until a
-         comparison changes its result or a word wraps around.
-Omits    Loops with branches, barriers or atomics inside; needed values from memory; shifts to the right, logic and
-         floating-point numbers of what a round changes.
+Models   Natural loops, with branches, barriers and loops inside. What nobody needs the value of is counted and has
+         addresses; every other instruction reads nothing that a round changes, or maps it linearly (modulo 2**32: sums,
+         products, moves, comparisons of integers), or reads the same at its place in every round. Once two steps of
+         every register at every place are equal, all later ones are, until a comparison changes its result or a word
+         wraps around: of a product of two words with equal steps the second difference stays.
+Omits    Loops with atomics, calls or returns inside; needed values from memory.
 """
 
-from collections.abc import Set
+from collections.abc import Iterable, Set
 
 from warpbound.emulate.counted_rounds import compared
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
@@ -20,21 +20,25 @@ ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of a
 NOT_LINEAR = frozenset({"HI", "CC", "SX32", "64"})  # modifiers of such instructions
 HALVES = frozenset({"HI", "SX32"})  # allowed of sums with a shift, as long as the shifted number does not wrap around
 NUMBERS = ("register", "uniform", "immediate", "constant")
-SPACES = ("global", "shared")  # of accesses without values
+SPACES = frozenset({"global", "shared"})  # of accesses without values
+PASSED = ("branch", "barrier", "convergence", "target", "scheduling", "fence")  # kinds that change no register
+MEETING = frozenset({"BAR", "BSYNC"})  # of the barriers and convergences, those that a whole group passes
+WHO = ("SR_TID.", "SR_CTAID.", "SR_NTID.", "SR_NCTAID.", "SR_LANEID", "SRZ")  # special registers that stay
 Names = frozenset[str]
 
 
 @dataclass(frozen=True)
 class SteadyLoop:
-    """first, branch : its first instruction and its jump back. changed : registers and predicates that a round may
+    """first : its first instruction. body : all its instructions. changed : registers and predicates that a round may
     change and that are needed. comparisons : of numbers that may change. writers : instruction -> what it writes of
-    `changed`."""
+    `changed`. fixed : instruction -> what it reads of `changed`, where that has to be the same in every round."""
 
     first: int
-    branch: int
+    body: frozenset[int]
     changed: tuple[str, ...]
-    comparisons: tuple[int, ...]
+    comparisons: frozenset[int]
     writers: dict[int, tuple[str, ...]]
+    fixed: dict[int, tuple[str, ...]]
 
 
 def steady_loops(program: Program, removable: Set[int]) -> dict[int, SteadyLoop]:
@@ -43,20 +47,27 @@ def steady_loops(program: Program, removable: Set[int]) -> dict[int, SteadyLoop]
     removable : instructions whose values nobody needs.
     """
     found = {}
-    code = program.instructions
-    for number, block in enumerate(program.flow.blocks):
-        branch = block.last - 1
-        if number not in block.follows or branch <= block.first or code[branch].traits.kind != "branch":
-            continue
-        body = range(block.first, branch)
-        changing = _changing([code[at] for at in body if at not in removable])
-        if all(_fits(code[at], changing, needed=at not in removable) for at in body):
-            needed = [at for at in body if at not in removable]
-            writers = {at: tuple(name for name in writes(code[at]) if name in changing) for at in needed}
-            compares = [at for at in needed if _compares(code[at]) and not _invariant(code[at], changing)]
-            own = {at: names for at, names in writers.items() if names}
-            found[block.first] = SteadyLoop(block.first, branch, tuple(sorted(changing)), tuple(compares), own)
+    code, blocks = program.instructions, program.flow.blocks
+    for loop in program.flow.loops:
+        body = frozenset(at for number in loop.blocks for at in range(blocks[number].first, blocks[number].last))
+        if all(_fits(code[at], needed=at not in removable) for at in body):
+            found[blocks[loop.header].first] = _steady_loop(code, blocks[loop.header].first, body, removable)
     return found
+
+
+def _steady_loop(code: tuple[Instruction, ...], first: int, body: frozenset[int], removable: Set[int]) -> SteadyLoop:
+    needed = sorted(at for at in body if at not in removable and code[at].traits.kind not in PASSED)
+    changing = _changing([code[at] for at in needed])
+    moving = [at for at in needed if not _invariant(code[at], changing)]
+    comparisons = frozenset(at for at in moving if _compares(code[at]))
+    linear = {at for at in moving if code[at].traits.compares == "predicate" or _is_linear(code[at])}
+    fixed = {at: _of(reads(code[at]), changing) for at in moving if at not in comparisons | linear}
+    writers = {at: names for at in needed if (names := _of(writes(code[at]), changing))}
+    return SteadyLoop(first, body, tuple(sorted(changing)), comparisons, writers, fixed)
+
+
+def _of(names: Iterable[str], changing: Names) -> tuple[str, ...]:
+    return tuple(name for name in names if name in changing)
 
 
 def _changing(needed: list[Instruction]) -> Names:
@@ -70,25 +81,29 @@ def _changing(needed: list[Instruction]) -> Names:
 
 
 def _compares(instruction: Instruction) -> bool:
-    return instruction.traits.compares == "integer"
+    plain = "64" not in instruction.modifiers and all(_is_plain(x) for x in compared(instruction))
+    return instruction.traits.compares == "integer" and plain
 
 
 def _invariant(one: Instruction, changing: Names) -> bool:
     return changing.isdisjoint(reads(one))
 
 
-def _fits(one: Instruction, changing: Names, *, needed: bool) -> bool:
+def _fits(one: Instruction, *, needed: bool) -> bool:
     """Whether a round of a steady loop may have this instruction."""
     traits = one.traits
-    if not needed:
-        return traits.is_arithmetic or (traits.kind in ("load", "store") and traits.spaces[0] in SPACES)
-    if not traits.is_arithmetic:
-        return traits.kind == "constant" and _invariant(one, changing)
-    if _invariant(one, changing) or traits.compares == "predicate":
+    if traits.kind in PASSED:
+        meets = traits.kind not in ("barrier", "convergence") or one.opcode in MEETING
+        return meets and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(one.modifiers))
+    if traits.is_arithmetic:
+        return not needed or traits.kind != "collective"
+    if traits.kind == "constant" or (traits.kind == "special_register" and _says_who(one)):
         return True
-    if _compares(one):
-        return "64" not in one.modifiers and all(_is_plain(x) for x in compared(one))
-    return _is_linear(one, changing)
+    return not needed and traits.kind in ("load", "store", "copy") and SPACES.issuperset(traits.spaces)
+
+
+def _says_who(one: Instruction) -> bool:
+    return all(x.text.startswith(WHO) for x in one.operands if x.kind == "special")
 
 
 def _is_plain(operand: Operand) -> bool:
@@ -96,7 +111,7 @@ def _is_plain(operand: Operand) -> bool:
     return whole and operand.kind in NUMBERS and not (operand.negate or operand.absolute or operand.invert)
 
 
-def _is_linear(one: Instruction, changing: Names) -> bool:
+def _is_linear(one: Instruction) -> bool:
     traits = one.traits
     shifted = traits.affine == "shifted_add"
     if traits.affine not in ADDING or not (NOT_LINEAR - (HALVES if shifted else frozenset())).isdisjoint(one.modifiers):
@@ -108,10 +123,7 @@ def _is_linear(one: Instruction, changing: Names) -> bool:
     if carries and (traits.affine == "multiply_add" or any(x.negate or x.invert for x in sources)):
         return False
     summed = [x for x in sources if not (x.kind in ("register", "uniform") and x.index == RZ)]
-    if traits.affine != "multiply_add":
-        return shifted or not carries or len(summed) < 3
-    factors = [x for x in sources[:2] if x.kind in ("register", "uniform") and _name(x.kind, x.index) in changing]
-    return len(factors) < 2
+    return traits.affine == "multiply_add" or shifted or not carries or len(summed) < 3
 
 
 def sources_of(one: Instruction) -> list[Operand]:
@@ -125,7 +137,3 @@ def shift_of(one: Instruction) -> int | None:
     if one.traits.affine != "shifted_add" or not sources or sources[-1].kind != "immediate":
         return None
     return int(sources[-1].value)
-
-
-def _name(kind: str, index: int) -> str:
-    return f"{'R' if kind == 'register' else 'UR'}{index}"

@@ -1,11 +1,13 @@
 """Rounds of loops in a steady state: recorded from three executed ones, not executed.
 
-Models   What a `steady_loops.SteadyLoop` admits. Three rounds are executed and watched. If every changing register,
-         every address and every operand of a comparison has taken two equal steps, and every predicate and lane mask
-         stayed, all later rounds are alike until a comparison changes its result, a word wraps around, or an address
-         leaves its array. The rounds before that are counted and their addresses recorded; the last ones are executed.
+Models   What a `steady_loops.SteadyLoop` admits. Three rounds are executed and watched. If they go the same way, and at
+         each place of that way every changing register, every address and every operand of a comparison has taken two
+         equal steps, and every predicate and lane mask stayed, all later rounds are alike until a comparison changes
+         its result, a word wraps around, or an address leaves its array. The rounds before that are counted and their
+         addresses recorded; the last ones are executed.
 """
 
+from collections.abc import Iterator
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -32,16 +34,35 @@ LAST = 2  # rounds before the end of a steady state that are executed
 FEWEST = 4  # rounds that are worth leaving out
 PATIENCE = 1024  # arrivals, at most, for which a loop that did not become steady is left alone
 LARGEST = 1 << 22  # instructions of a stream that are added at once
+LONGEST_WAY = 1 << 16  # instructions of a round that is watched
+MOST_WATCHED_B = 1 << 26  # of the addresses of such a round
+SIZE_CHECKED = 512  # instructions after which its size is looked at again
 
 
 @dataclass(frozen=True)
 class _Round:
-    """One executed round: what was written by each needed instruction, the operands of comparisons, the accesses."""
+    """One executed round: its way, what was written at each place of it, what has to stay, the operands of comparisons
+    and where they are, the accesses."""
 
+    way: list[int]
     words: list[Value]
     flags: list[Value]
-    operands: list[tuple[Value, Value]]
+    operands: list[tuple[int, Value, Value]]
     accesses: list[tuple[str, Piece]]
+
+    def is_large(self) -> bool:
+        """Whether it is too long to be watched."""
+        if len(self.way) % SIZE_CHECKED:
+            return False
+        sizes = {id(piece): piece.addresses.nbytes for _, piece in self.accesses}
+        return len(self.way) >= LONGEST_WAY or sum(sizes.values()) > MOST_WATCHED_B
+
+
+@dataclass(frozen=True)
+class _Left:
+    """The way led out of the loop, or the group no longer goes on alone: where to go on, as a handler tells it."""
+
+    move: int
 
 
 class SteadyRounds:
@@ -51,7 +72,7 @@ class SteadyRounds:
         self.chunk, self.recording = chunk, recording
         kernel = chunk.kernel
         loops = steady_loops(kernel.program, recording.removable) if kernel.memory.image.tell_stray is None else {}
-        self.loops = {at: x for at, x in loops.items() if not any(chunk.polls[x.first : x.branch])}
+        self.loops = {at: x for at, x in loops.items() if not any(chunk.polls[i] for i in x.body)}
         self.comparisons: dict[int, tuple[Read, Read]] = {}
         for loop in self.loops.values():
             for at in loop.comparisons:
@@ -64,8 +85,8 @@ class SteadyRounds:
             for at in loop.writers
             if (shifted := self._shifted(kernel.program.instructions[at])) is not None
         }
-        self._arrived = (-1, -1, -1)  # loop, turn and steps of the last arrival
-        self._in_a_row = 0
+        self._arrived: dict[int, tuple[int, int]] = {}  # loop -> steps at its last arrival, and since the one before
+        self._in_a_row: dict[int, int] = {}  # arrivals as far apart as the one before
         self._wait: dict[int, int] = {}  # arrivals at a loop for which it is left alone
         self._failures: dict[int, int] = {}
 
@@ -78,14 +99,13 @@ class SteadyRounds:
 
     def may_be(self, at: int) -> bool:
         """Whether the loop at `at`, at which the chunk has arrived, is worth watching now."""
-        chunk, loop = self.chunk, self.loops[at]
-        last = at, chunk.x.turn, chunk.steps - (loop.branch - loop.first + 1)
-        self._in_a_row = self._in_a_row + 1 if self._arrived == last else 0
-        self._arrived = at, chunk.x.turn, chunk.steps
+        steps, (last, apart) = self.chunk.steps, self._arrived.get(at, (0, 0))
+        self._in_a_row[at] = self._in_a_row.get(at, 0) + 1 if steps - last == apart else 0
+        self._arrived[at] = steps, steps - last
         if self._wait.get(at, 0) > 0:
             self._wait[at] -= 1
             return False
-        return self._in_a_row >= SETTLED
+        return self._in_a_row[at] >= SETTLED - 1
 
     def run(self, at: int) -> int | None:
         """Execute some rounds and leave out those that follow from them.
@@ -93,75 +113,94 @@ class SteadyRounds:
         Returns where to go on, as a handler does; None where the loop is not over, and its next round may be executed.
         """
         loop, rounds, before = self.loops[at], list[_Round](), None
+        first, last = min(loop.body), max(loop.body) + 1
         for left in range(WATCHED - 1, -1, -1):
-            before = self.recording.counts_of(loop.first, loop.branch + 1) if not left else None
-            move, one = self._watched(loop)
+            before = self.recording.counts_of(first, last) if not left else None
+            one = self._watched(loop)
+            if isinstance(one, _Left):
+                self._put_off(at)
+                return None if one.move == at else one.move
             rounds.append(one)
-            if move != loop.first:
-                return loop.branch + 1 if move is None else move
-            if self.chunk.flow.groups.ready:
-                return None
-        count = min(self._alike(loop, rounds), LARGEST // (loop.branch - loop.first + 1))
-        self._in_a_row = 0
+        count = min(self._alike(rounds), LARGEST // len(rounds[-1].way))
+        self._in_a_row[at] = 0
         if count < FEWEST or before is None:
-            self._failures[at] = self._failures.get(at, 0) + 1
-            self._wait[at] = min(PATIENCE, 4 << self._failures[at])
+            self._put_off(at)
         else:
             self._leave_out(loop, rounds, count, before)
         return None
 
-    def _watched(self, loop: SteadyLoop) -> tuple[int | None, _Round]:
-        """Execute a round."""
-        chunk, recording = self.chunk, self.recording
-        x, handlers = chunk.x, chunk.handlers
-        one = _Round([], [], [], [])
-        recording.seen = one.accesses
-        try:
-            for at in range(loop.first, loop.branch):
-                chunk.at = at
-                recording.note(x, at)
-                if at in self.comparisons:
-                    first, second = self.comparisons[at]
-                    one.operands.append((_kept(first(x)), _kept(second(x))))
-                if at in self.shifted:
-                    source, by = self.shifted[at]
-                    one.words.append(source(x) << by)
-                handlers[at](x)
-                for name in loop.writers.get(at, ()):
-                    (one.flags if "P" in name else one.words).append(_kept(_read(x, name)))
-        finally:
-            recording.seen = None
-        one.words.extend(_kept(_read(x, name)) for name in loop.changed if "P" not in name)
-        chunk.at = loop.branch
-        recording.note(x, loop.branch)
-        move = handlers[loop.branch](x)
-        chunk.steps += loop.branch - loop.first
-        x.clock += loop.branch - loop.first
-        chunk.wrote = chunk.wrote or any(chunk.writes[loop.first : loop.branch])
-        return move, one
+    def _put_off(self, at: int) -> None:
+        """Leave a loop alone for a while that was watched in vain."""
+        self._failures[at] = self._failures.get(at, 0) + 1
+        self._wait[at] = min(PATIENCE, 4 << min(8, self._failures[at]))
 
-    def _alike(self, loop: SteadyLoop, rounds: list[_Round]) -> int:
+    def _watched(self, loop: SteadyLoop) -> _Round | _Left:
+        """Execute a round."""
+        one, at, ready = _Round([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
+        self.recording.seen = one.accesses
+        try:
+            while True:
+                if at not in loop.body or ready or (one.way and one.is_large()):
+                    return _Left(at)
+                at = self._execute(loop, one, at)
+                if at == loop.first:
+                    break
+        finally:
+            self.recording.seen = None
+        one.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
+        return one
+
+    def _execute(self, loop: SteadyLoop, one: _Round, at: int) -> int:
+        """Execute one instruction of a round and note what it does; returns the next one, or STOP."""
+        chunk, recording, x = self.chunk, self.recording, self.chunk.x
+        chunk.at = at
+        recording.note(x, at)
+        one.way.append(at)
+        if at in loop.comparisons:
+            first, second = self.comparisons[at]
+            one.operands.append((at, _kept(first(x)), _kept(second(x))))
+        one.flags.extend(_kept(_read(x, name)) for name in loop.fixed.get(at, ()))
+        if at in self.shifted:
+            source, by = self.shifted[at]
+            one.words.append(source(x) << by)
+        move: int | None = chunk.handlers[at](x)
+        for name in loop.writers.get(at, ()):
+            (one.flags if "P" in name else one.words).append(_kept(_read(x, name)))
+        chunk.steps += 1
+        x.clock += 1
+        chunk.wrote = chunk.wrote or chunk.writes[at]
+        return at + 1 if move is None else move
+
+    def _alike(self, rounds: list[_Round]) -> int:
         """Rounds after the last one that are like it."""
         code, endless = self.chunk.kernel.program.instructions, int(ENDLESS)
+        if not all(a.way == b.way and len(a.accesses) == len(b.accesses) for a, b in pairwise(rounds)):
+            return 0
         flags = [one.flags for one in rounds]
         if not all(_equal(a, b) for pair in pairwise(flags) for a, b in zip(*pair, strict=True)):
             return 0
-        if len({len(one.accesses) for one in rounds}) > 1:
-            return 0
-        counts = [_until_a_word_wraps(*words) for words in zip(*(one.words for one in rounds), strict=True)]
-        operands = zip(*(one.operands for one in rounds), strict=True)
-        counts += [
-            _until_decided_otherwise(code[at].modifiers, list(each))
-            for at, each in zip(loop.comparisons, operands, strict=True)
-        ]
-        for each in zip(*(one.accesses for one in rounds), strict=True):
-            counts.append(self._until_outside([piece for _, piece in each], {space for space, _ in each}))
-        fewest = min(counts, default=endless)
+        limits = self._limits(rounds, code)
+        fewest = endless
+        for limit in limits:
+            fewest = min(fewest, limit)
+            if fewest < FEWEST:
+                return 0
         return 0 if fewest >= endless else fewest - LAST
+
+    def _limits(self, rounds: list[_Round], code: tuple[Instruction, ...]) -> Iterator[int]:
+        """For how many rounds each word, comparison and access goes on as before."""
+        for operands in zip(*(one.operands for one in rounds), strict=True):
+            yield _until_decided_otherwise(code[operands[0][0]].modifiers, [each[1:] for each in operands])
+        for words in zip(*(one.words for one in rounds), strict=True):
+            yield _until_a_word_wraps(*words)
+        for each in zip(*(one.accesses for one in rounds), strict=True):
+            yield self._until_outside([piece for _, piece in each], {space for space, _ in each})
 
     def _until_outside(self, pieces: list[Piece], spaces: set[str]) -> int:
         """Rounds for which an access goes on in equal steps inside its arrays."""
         before, middle, now = pieces
+        if before is middle is now:
+            return int(ENDLESS)
         if len(spaces) > 1 or len({piece.instruction for piece in pieces}) > 1:
             return 0
         active = now.active
@@ -186,20 +225,21 @@ class SteadyRounds:
     def _leave_out(self, loop: SteadyLoop, rounds: list[_Round], count: int, before: "tuple[Counts, Counts]") -> None:
         """Count and record that many rounds, and move the registers on."""
         x, recording = self.chunk.x, self.recording
-        recording.repeat(loop.first, loop.branch + 1, count, before)
-        last = [(space, piece, _step(old, piece)) for (_, old), (space, piece) in
-                zip(rounds[-2].accesses, rounds[-1].accesses, strict=True)]  # fmt: skip
-        steps = [(piece, step) for space, piece, step in last if space == "global"]
-        done = recording.extend(steps, count) if len(steps) == len(last) and self._contents_known(steps) else 0
-        for number in range(done + 1, count + 1):
-            if recording.is_full(loop.first, loop.branch):
-                recording.drop(len(last) * (count + 1 - number))
+        first, last, way = min(loop.body), max(loop.body) + 1, np.array(rounds[-1].way, np.int32)
+        recording.repeat(first, last, np.tile(way, count), count, before)
+        steps = []
+        for (_, old), (space, piece) in zip(rounds[-2].accesses, rounds[-1].accesses, strict=True):
+            if space == "global":
+                steps.append((piece, _step(old, piece)))
+            else:
+                recording.repeat_access(space, piece, count)
+        done = recording.extend(steps, count) if self._contents_known(steps) else 0
+        for number in range(done + 1, count + 1 if steps else 0):
+            if recording.is_full(first, last):
+                recording.drop(len(steps) * (count + 1 - number))
                 break
-            for space, piece, step in last:
-                if space != "global":
-                    recording.append(space, piece)
-                    continue
-                recording.append(space, further := moved(piece, number * step))
+            for piece, step in steps:
+                recording.append("global", further := moved(piece, number * step))
                 self._note_contents(further)
         changed = [name for name in loop.changed if "P" not in name]
         end = len(rounds[-1].words)
@@ -208,7 +248,7 @@ class SteadyRounds:
         ):
             if not _equal(now, old):
                 _write(x, name, now + (now - old) * np.uint32(count))
-        x.clock += count * (loop.branch - loop.first + 1)
+        x.clock += count * len(way)
 
     def _contents_known(self, steps: list[tuple[Piece, NDArray[np.int64]]]) -> bool:
         """Whether nothing has to be noted of what is read or written: all is known, or reported already."""
@@ -220,7 +260,7 @@ class SteadyRounds:
         """Report reads of unknown contents, and writes that make them known."""
         image, one = self.chunk.kernel.memory.image, self.chunk.kernel.program.instructions[piece.instruction]
         places = piece.addresses.astype(np.int64, copy=False)
-        if one.traits.kind == "load":
+        if one.traits.kind != "store":
             image.look(places, lane_bytes(one))
         else:
             image.note_stored(places if piece.active is None else places[piece.active], lane_bytes(one))

@@ -85,6 +85,7 @@ class Recording:
         self.log: list[int] = []
         self.seen: list[tuple[str, Piece]] | None = None  # the accesses since it was emptied, where somebody wants them
         self._turn = -1
+        self._last: Piece | None = None  # the last access, where it was looked at
         self._warps = np.empty(0, np.int64)
         self._lanes_on: NDArray[np.int64] | int = LANES
 
@@ -152,13 +153,18 @@ class Recording:
             if place < len(self._warps) and self._warps[place] == row:
                 stream.append(part)
 
-    def repeat(self, first: int, last: int, times: int, before: tuple[Counts, Counts]) -> None:
-        """Count instructions first .. last - 1 that many times more, each as often as since `before`, their counts."""
+    def repeat(
+        self, first: int, last: int, stream: NDArray[np.int32], times: int, before: tuple[Counts, Counts]
+    ) -> None:
+        """Count instructions first .. last - 1 that many times more, each as often as since `before`, their counts.
+
+        stream : what a warp issues in all these times.
+        """
         self.count()
         rows = np.arange(first, last)[:, None]
         for counts, earlier in zip((self.executed, self.threads), before, strict=True):
             counts[rows, self._warps] += times * (counts[rows, self._warps] - earlier)
-        self.issue(np.tile(np.arange(first, last, dtype=np.int32), times))
+        self.issue(stream)
 
     def counts_of(self, first: int, last: int) -> tuple[Counts, Counts]:
         """How often the group's warps have executed instructions first .. last - 1, and with how many lanes."""
@@ -179,10 +185,11 @@ class Recording:
     def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
         """Record the addresses of the executing group."""
         has_room = self._room(len(self._warps))
+        self._last = None
         if not has_room and self.seen is None:
             return
         mask = None if x.mask is None else x.mask.copy()
-        piece = Piece(self.at, self._warps, addresses.copy(), mask)
+        self._last = piece = Piece(self.at, self._warps, addresses.copy(), mask, has_room)
         if self.seen is not None:
             self.seen.append((space, piece))
         if has_room:
@@ -210,16 +217,24 @@ class Recording:
 
     def again(self, space: str) -> Callable[[], None]:
         """A function that records the last access again: same warps, same addresses."""
-        pieces = self.rows[space].pieces
-        last = pieces[-1] if pieces else None
+        last = self._last
 
         def note() -> None:
-            if last is not None and self.seen is not None:
+            if last is None:
+                self.drop(1)
+                return
+            if self.seen is not None:
                 self.seen.append((space, last))
-            if last is not None and self._room(len(self._warps)):
-                pieces.append(last)
+            self.repeat_access(space, last, 1)
 
         return note
+
+    def repeat_access(self, space: str, piece: Piece, times: int) -> None:
+        """Record an access so many times more, which takes no room; it was the executing group's."""
+        if piece.is_kept:
+            self.rows[space].repeat(piece, times)
+        else:
+            self.drop(times)
 
     def _room(self, count: int) -> bool:
         """Whether to record so many more accesses; each instruction may always record one per warp."""
