@@ -130,9 +130,9 @@ def check_setting(name: str, value: float, own: tuple[float, str] | None, board:
     if parameter.whole and value != round(value):
         raise CommandError(f"{name} = {value:g} is not a whole number.", "Give an integer.")
     if own is not None and value < TINY_PART * own[0]:
-        known = f"{own[0]:g} {own[1]}".removesuffix(" 1")
+        own_value = f"{own[0]:g} {own[1]}".removesuffix(" 1")
         way_out = f"Give at least {TINY_PART * own[0]:g}."
-        raise CommandError(f"{name} = {value:g} is out of range: {board} has {known}.", way_out)
+        raise CommandError(f"{name} = {value:g} is out of range: {board} has {own_value}.", way_out)
 
 
 def megahertz(clock: str | float) -> float:

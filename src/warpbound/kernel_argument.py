@@ -127,10 +127,12 @@ def check_elements(argument: Argument, declared: str) -> None:
         raise InputError(reason, f"Give an array of {pointee}, without the star.")
     if argument.kind != "array" or pointee is None or not re.search(r"[*\[]", base) or base.count("*") > 1:
         return
-    said = str(argument.dtype)
-    wide, size = DTYPES[said].itemsize, DTYPES[pointee].itemsize
-    if wide > size or (wide < size and {said, pointee} <= {*FLOATS}):
-        reason = f"argument '{argument.name}' is an array of {said}; its parameter is declared `{declared.strip()}`."
+    type_name = str(argument.dtype)
+    wide, size = DTYPES[type_name].itemsize, DTYPES[pointee].itemsize
+    if wide > size or (wide < size and {type_name, pointee} <= {*FLOATS}):
+        reason = (
+            f"argument '{argument.name}' is an array of {type_name}; its parameter is declared `{declared.strip()}`."
+        )
         raise InputError(reason, f"Give elements of {pointee}, or view the same bytes as such.")
 
 

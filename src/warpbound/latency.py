@@ -134,7 +134,7 @@ def tensor_rate(gpu: Gpu, kind: str) -> float:
 def waits(
     instructions: Sequence[Instruction],
     memory: MemoryLatency,
-    served: Callable[[int], Shares] = lambda _: DRAM,
+    level_shares: Callable[[int], Shares] = lambda _: DRAM,
     extra: Callable[[int], float] = lambda _: 0.0,
     far: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[Wait, ...]:
@@ -145,7 +145,7 @@ def waits(
     times `wavefront` cycles later, and the next access of shared memory waits until they are done.
     """
     timings = tuple(
-        _delayed(_wait(instruction, memory.with_far(far(index)), served(index)), memory.wavefront * extra(index))
+        _delayed(_wait(instruction, memory.with_far(far(index)), level_shares(index)), memory.wavefront * extra(index))
         for index, instruction in enumerate(instructions)
     )
     if any(instruction.control is not None for instruction in instructions):
@@ -199,8 +199,8 @@ def _visible(instruction: Instruction, wait: Wait, memory: MemoryLatency) -> Wai
         return wait
     visible = _row("scoreboard", memory)
     idle = _row("stall_zero", memory) if instruction.control.yields and instruction.control.stall == 0 else 0.0
-    counted = instruction.control.write is None and not wait.hold and not _asynchronous(instruction)
-    late = counted and memory.longer.get(wait.follows, 1.0) > 1.0
+    on_scoreboard = instruction.control.write is None and not wait.hold and not _asynchronous(instruction)
+    late = on_scoreboard and memory.longer.get(wait.follows, 1.0) > 1.0
     return replace(
         wait, write=max(wait.write, visible), read=max(wait.read, visible), hold=max(wait.hold, idle), late=late
     )

@@ -126,9 +126,9 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     if key in catalogue():
         return _shipped(key)
     names = _names()
-    known = names.get(key) or {_bare(name): of for name, of in names.items()}.get(_bare(key))
-    if known:
-        return _shipped(known)
+    key_of_board = names.get(key) or {_bare(name): of for name, of in names.items()}.get(_bare(key))
+    if key_of_board:
+        return _shipped(key_of_board)
     near = difflib.get_close_matches(key, names, n=NEAR, cutoff=0.6)
     raise CommandError(
         f"GPU {name_or_path!r} is not in the catalogue.",
@@ -312,10 +312,10 @@ def _refusal(fault: TableFault, table: Mapping[str, Any], place: _Place, names: 
     return InputError(f"{where} has no {word}.", f"Add a line {word} = ..." if names else _NEEDED)
 
 
-def _unknown_key(place: _Place, key: str, known: Iterable[str], names: tuple[str, ...]) -> InputError:
+def _unknown_key(place: _Place, key: str, valid_keys: Iterable[str], names: tuple[str, ...]) -> InputError:
     """names : of the parameter whose table has the key."""
-    where = ".".join(("parameters", *names, key) if names or known is PARAMETERS else (key,))
-    return InputError(f"{place.at(*names, key)}: {where} is not a known key.", suggestion(key, known))
+    where = ".".join(("parameters", *names, key) if names or valid_keys is PARAMETERS else (key,))
+    return InputError(f"{place.at(*names, key)}: {where} is not a known key.", suggestion(key, valid_keys))
 
 
 def _quantity(name: str, table: Any, sources: Mapping[str, str], place: _Place) -> Quantity:

@@ -90,9 +90,9 @@ def _values(names: list[str]) -> Callable[[Any], Any]:
     return attrgetter(*names) if names else lambda _: ()
 
 
-def _representation(shown: tuple[str, ...]) -> Callable[[Any], str]:
+def _representation(names: tuple[str, ...]) -> Callable[[Any], str]:
     def __repr__(self: Any) -> str:  # noqa: N807  (it becomes the method)
-        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in shown)})"
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
 
     return __repr__
 

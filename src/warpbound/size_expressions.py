@@ -47,8 +47,8 @@ def _value(node: ast.expr, text: str, names: Names, depth: int = 0) -> int:
     if isinstance(node, ast.Name | ast.Attribute):
         name = ast.unparse(node)
         if name not in names:
-            known = ", ".join(names) or "none"
-            raise CommandError(f"`{text}` names {name}, which has no value.", f"Known are {known}.")
+            valid_names = ", ".join(names) or "none"
+            raise CommandError(f"`{text}` names {name}, which has no value.", f"Known are {valid_names}.")
         return _integer(name, names[name])
     operation = _operation(node)
     if operation is None:

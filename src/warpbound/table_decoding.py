@@ -56,9 +56,9 @@ def decoded(table: object, form: type[Form]) -> Form:
         raise TableFault(reason, path.rstrip("`").replace("[...]", "").lstrip("."), form) from None
 
 
-def suggestion(word: str, known: Iterable[str]) -> str:
+def suggestion(word: str, choices: Iterable[str]) -> str:
     """A hint with the name close to a misspelt word, or else all names."""
-    names = [name for name in known if name]
+    names = [name for name in choices if name]
     close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
         return f"Did you mean '{close[0]}'?"

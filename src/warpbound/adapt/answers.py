@@ -31,11 +31,11 @@ WORDS = {  # symbols that several models share -> how to make them known
 }
 
 
-def answers(names: tuple[str, ...], launched: LaunchFacts | None) -> dict[str, ModelAnswer]:
+def answers(names: tuple[str, ...], facts: LaunchFacts | None) -> dict[str, ModelAnswer]:
     """One entry per model name; every model says the same where no launch is known."""
-    if launched is None:
+    if facts is None:
         return {name: silent(NO_COUNTS) for name in names}
-    return {name: _answer(name, launched) for name in names}
+    return {name: _answer(name, facts) for name in names}
 
 
 def inputs_of(name: str, x: LaunchFacts) -> Any:

@@ -59,7 +59,7 @@ def _departures(x: LaunchFacts) -> dict[str, float]:
 
 
 def _accesses(x: LaunchFacts, issue_cycles: float) -> dict[str, float]:
-    work, memory, fitted = x.work, x.work.memory, _is_fitted(x.gpu)
+    work, memory, from_fit = x.work, x.work.memory, _is_fitted(x.gpu)
     requests = memory.global_load_requests + memory.global_store_requests
     spread = memory.sectors_per_request or 0.0
     ideal = memory.ideal_sectors / requests if requests and memory.ideal_sectors else spread
@@ -72,8 +72,8 @@ def _accesses(x: LaunchFacts, issue_cycles: float) -> dict[str, float]:
         "comp_insts": computation,
         "uncoal_mem_insts": uncoalesced,
         "coal_mem_insts": requests - uncoalesced,
-        "uncoal_per_mw": max(1.0, transactions if fitted else transactions * SECTOR_B / LINE_B),
-        "load_bytes": max(SECTOR_B, (ideal if fitted else spread) * SECTOR_B),
+        "uncoal_per_mw": max(1.0, transactions if from_fit else transactions * SECTOR_B / LINE_B),
+        "load_bytes": max(SECTOR_B, (ideal if from_fit else spread) * SECTOR_B),
         "m_factor": _m_factor(x, computation * issue_cycles),
         "ind_mem_req": _independent(work, memory, requests),
     }

@@ -42,9 +42,9 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 def _insts(x: LaunchFacts) -> dict[str, float]:
     """By pipe; what no pipe is named for costs its issue slot."""
-    named = {pipe: count for pipe, count in x.work.by_pipe.items() if count}
-    rest = x.work.warp_instructions - sum(named.values())
-    return named | ({"other": rest} if rest > 1e-9 * x.work.warp_instructions else {})
+    insts = {pipe: count for pipe, count in x.work.by_pipe.items() if count}
+    rest = x.work.warp_instructions - sum(insts.values())
+    return insts | ({"other": rest} if rest > 1e-9 * x.work.warp_instructions else {})
 
 
 def _width(x: LaunchFacts, pipe: str) -> float:

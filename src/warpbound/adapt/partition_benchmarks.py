@@ -125,8 +125,8 @@ def _row(cells: dict[str, str], place: str) -> tuple[str, float, str, float, flo
         raise InputError(f"benchmark file {place}: too few values.", f"There must be {','.join(COLUMNS)}.")
     operation, pattern = cells["operation"].strip(), cells["pattern"].strip()
     if (operation, pattern) not in GROUPS.values():
-        known = "Write read or write, and spread or camped."
-        raise InputError(f"benchmark file {place}: '{operation}, {pattern}' is not known.", known)
+        way_out = "Write read or write, and spread or camped."
+        raise InputError(f"benchmark file {place}: '{operation}, {pattern}' is not known.", way_out)
     word, warps, time, transactions = (_positive(cells[name], name, place) for name in COLUMNS if name not in _WORDED)
     if word not in WORDS:
         raise InputError(f"benchmark file {place}: words of {word:g} bytes are not known.", "Write 2, 4 or 8.")

@@ -39,9 +39,9 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     if gpu.arch >= FIRST_WITH_CACHES:
         cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"), gpu.get("store_piece_cost"))
         sectors = _traffic(work, "l2") + more_together(work.memory, gpu)
-        served = SECTOR_B * sectors / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
+        l2_cycles = SECTOR_B * sectors / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
         crossing = SECTOR_B * work.memory.l2_sectors_far * gpu.value("sm_count") * clock_hz
-        cycles["l2"] = max(served, crossing / far_bandwidth(gpu))
+        cycles["l2"] = max(l2_cycles, crossing / far_bandwidth(gpu))
     cycles["dram"] = _traffic(work, "dram") / per_sm_cycle(gpu, "dram_achievable_bandwidth", clock_hz)
     return cycles
 

@@ -65,9 +65,9 @@ def _left_out(x: LaunchFacts) -> str:
     if own.residual > GOOD_FIT:
         return f"the curve of alpha and beta is off by {own.residual:.2f} of a warp's hit rate"
     hits = 1 - (1 + own.capacity / (x.warps_per_sm * own.beta)) ** (1 - own.alpha)
-    counted = (memory.l1_sectors_load - memory.l2_sectors_read) / sectors
-    if abs(hits - counted) > GOOD_HITS:
-        return f"one warp's alpha and beta would let L1 hit {100 * hits:.0f} %, counted are {100 * counted:.0f} %"
+    hit_rate = (memory.l1_sectors_load - memory.l2_sectors_read) / sectors
+    if abs(hits - hit_rate) > GOOD_HITS:
+        return f"one warp's alpha and beta would let L1 hit {100 * hits:.0f} %, counted are {100 * hit_rate:.0f} %"
     return ""
 
 
@@ -124,9 +124,9 @@ def executed(inputs: Inputs, x: LaunchFacts) -> tuple[Inputs, sampled.MissRate] 
     if far is None or rate is None or far <= latency:
         return None
     alone = sampled.MissRate(np.array(own.sizes), 1.0 - np.array(own.hits))
-    counted = 1.0 - (memory.l1_sectors_load - memory.l2_sectors_read) / sectors
+    hit_rate = 1.0 - (memory.l1_sectors_load - memory.l2_sectors_read) / sectors
     here = float(alone.at(np.asarray(own.capacity / x.warps_per_sm)))
-    misses = np.clip(alone.misses * (counted / here if here > 0 else 1.0), 0.0, 1.0)
+    misses = np.clip(alone.misses * (hit_rate / here if here > 0 else 1.0), 0.0, 1.0)
     cached = replace(
         inputs,
         intensity=x.work.warp_instructions / count,

@@ -64,8 +64,8 @@ def side_by_side(flows: Sequence[Flow]) -> Flow:
     for name in dict.fromkeys(name for x in flows for name in x.spaces):
         behind = next(x.spaces[name].behind for x in flows if name in x.spaces)
         room = [x.spaces.get(name, NO_SPACE) for x in flows]
-        fits, taken, held, times = _columns(room, ("room", "taken", "held", "times"))
-        spaces[name] = Space(fits, taken, held, behind, times)
+        fits, start_round, hold, times = _columns(room, ("room", "taken", "held", "times"))
+        spaces[name] = Space(fits, start_round, hold, behind, times)
     population, alone, together = _columns(flows, ("population", "residence", "in_step"))
     return Flow(population, alone, queues, spaces, together)
 

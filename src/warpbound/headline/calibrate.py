@@ -101,9 +101,9 @@ def calibrate(x: Record) -> Calibration:
     streams = _fit(_stream_ranges(board), fitted_parameters(board).values, lambda values: _stream_errors(x, values))
     if x.launches is None:
         return streams
-    launches, begun = x.launches, replace(fitted_parameters(board).values, **streams.values)
-    fitted = _fit(LAUNCH_RANGES, begun, lambda values: _launch_errors(launches, x.where, values))
-    return Calibration(streams.values | fitted.values, streams.errors | fitted.errors)
+    launches, start_values = x.launches, replace(fitted_parameters(board).values, **streams.values)
+    launch_fit = _fit(LAUNCH_RANGES, start_values, lambda values: _launch_errors(launches, x.where, values))
+    return Calibration(streams.values | launch_fit.values, streams.errors | launch_fit.errors)
 
 
 def _stream_ranges(board: Gpu) -> Ranges:
@@ -119,17 +119,17 @@ def _fit(ranges: Ranges, others: Parameters, errors: Callable[[Parameters], dict
     start, low, high = (np.log([row[i] for row in ranges.values()]) for i in range(3))
 
     def at(unknowns: Array) -> Parameters:
-        fitted = dict(zip(ranges, np.exp(unknowns).tolist(), strict=True))
-        return replace(others, **{n: v * others.dram_bandwidth if n in PINS else v for n, v in fitted.items()})
+        values = dict(zip(ranges, np.exp(unknowns).tolist(), strict=True))
+        return replace(others, **{n: v * others.dram_bandwidth if n in PINS else v for n, v in values.items()})
 
     fit = at(least_squares(lambda u: np.log1p(np.concatenate(list(errors(at(u)).values()))), start, low, high))
     return Calibration({name: float(getattr(fit, name)) for name in ranges}, errors(fit))
 
 
 def _stream_errors(x: Record, values: Parameters) -> dict[str, Array]:
-    used = x.warps_per_block >= SMALLEST
+    large_enough = x.warps_per_block >= SMALLEST
     return {
-        name: stream_rate(name, x.where, values, x.warps_per_block[used]) / rate[used] - 1.0
+        name: stream_rate(name, x.where, values, x.warps_per_block[large_enough]) / rate[large_enough] - 1.0
         for name, rate in x.rates.items()
     }
 

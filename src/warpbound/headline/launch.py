@@ -64,14 +64,14 @@ class Steady:
 
 def predict_launch(x: LaunchedWork) -> LaunchPrediction:
     """Time of a launch; InputError where no block runs or the work is not that of a warp."""
-    active, fitted = x.active_work(), fitted_parameters(x.gpu)
-    values = varied(fitted, x.gpu)
+    active, parameters = x.active_work(), fitted_parameters(x.gpu)
+    values = varied(parameters, x.gpu)
     full = steady(active, values, x.population)
     times = launch_time(active, values, full, x.blocks_per_active_sm)
     costs = resource_costs(full, values, x.blocks_per_active_sm)
     doubts = uncertainties(times)
     reasons = stalls(x.work, full.one, tightest(active, values), full.balance, full.flow.population)
-    return _prediction(times, full, costs, (doubts, reasons), fitted.assumed)
+    return _prediction(times, full, costs, (doubts, reasons), parameters.assumed)
 
 
 def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None) -> Steady:
@@ -81,9 +81,9 @@ def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | N
     return Steady(alone, flowing, balance(flowing), residence(alone), lead(alone))
 
 
-def circulating(x: ActiveWork, values: Parameters, population: Real, one: Block) -> Flow:
+def circulating(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
     """The flow of `population` blocks such as `one` on each active SM."""
-    return replace(flow(x, values, population, residence(one)), in_step=in_step(one, population))
+    return replace(flow(x, values, population, residence(block)), in_step=in_step(block, population))
 
 
 def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:

@@ -37,16 +37,16 @@ class Fallback:
 
 def parameter_fallbacks(board: Gpu) -> dict[str, Fallback]:
     """Parameter -> fallback, for each that the board lacks although predictions use it; in catalogue order."""
-    fitted = fitted_parameters(board).values
-    fallbacks = {name: _fallback(name, board, fitted) for name in PARAMETERS if name not in board.parameters}
+    own_parameters = fitted_parameters(board).values
+    fallbacks = {name: _fallback(name, board, own_parameters) for name in PARAMETERS if name not in board.parameters}
     return {name: fallback for name, fallback in fallbacks.items() if fallback is not None}
 
 
-def _fallback(name: str, board: Gpu, fitted: Parameters) -> Fallback | None:
+def _fallback(name: str, board: Gpu, own_parameters: Parameters) -> Fallback | None:
     parameter = PARAMETERS[name]
     kind, unit = parameter.fallback, parameter.units[0]
     if kind == "relatives":
-        value = getattr(fitted, name) / UNITS[unit]
+        value = getattr(own_parameters, name) / UNITS[unit]
         return Fallback(float(value), unit, " and ".join(relatives(name, board)))
     if kind in PARAMETERS:
         quantity = board.parameters.get(kind)

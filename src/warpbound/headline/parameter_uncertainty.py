@@ -35,17 +35,17 @@ def measured_by(name: str) -> str | None:
     return next(iter(PARAMETERS[name].measured_by), None) if name in PARAMETERS else None
 
 
-def spread(name: str, fitted: FittedParameters, board: Gpu) -> float:
+def spread(name: str, own_fit: FittedParameters, board: Gpu) -> float:
     """Relative standard uncertainty of one parameter of VARIED."""
     if name == "l1_lookups":
         return L1_LOOKUPS
     if (spreads := PARAMETERS[name].spread) is not None:
         where_measured, elsewhere = spreads
-        if name == "launch_gap" and name in fitted.assumed and board.parameters["launch_cost"].how == "measured":
+        if name == "launch_gap" and name in own_fit.assumed and board.parameters["launch_cost"].how == "measured":
             return GAP_FROM_COST
         archs = PARAMETERS[name].default_archs
-        measured = board.arch in archs if archs else name not in fitted.assumed
-        return where_measured if measured else elsewhere
+        from_own_fit = board.arch in archs if archs else name not in own_fit.assumed
+        return where_measured if from_own_fit else elsewhere
     quantity = board.parameters.get(name)
     if quantity is None:
         return 0.0
@@ -67,14 +67,14 @@ def half_distance(quantity: Quantity) -> float:
     return median(claims) / 2 if claims and quantity.source != "command line" else 0.0
 
 
-def varied(fitted: FittedParameters, board: Gpu) -> Parameters:
+def varied(own_fit: FittedParameters, board: Gpu) -> Parameters:
     """Every field an array: first the value, then, for each of VARIED in turn, one spread down and one up."""
     rows = np.ones((1 + 2 * len(VARIED), len(VARIED)))
     for index, name in enumerate(VARIED):
-        rows[1 + 2 * index, index] -= spread(name, fitted, board)
-        rows[2 + 2 * index, index] += spread(name, fitted, board)
-    changed = {name: getattr(fitted.values, name) * rows[:, i] for i, name in enumerate(VARIED)}
-    same = {f.name: getattr(fitted.values, f.name) for f in fields(Parameters) if f.name not in VARIED}
+        rows[1 + 2 * index, index] -= spread(name, own_fit, board)
+        rows[2 + 2 * index, index] += spread(name, own_fit, board)
+    changed = {name: getattr(own_fit.values, name) * rows[:, i] for i, name in enumerate(VARIED)}
+    same = {f.name: getattr(own_fit.values, f.name) for f in fields(Parameters) if f.name not in VARIED}
     return Parameters(**changed, **same)
 
 

@@ -86,10 +86,10 @@ FITTED = tuple(name for name in VARIED if name in PARAMETERS and PARAMETERS[name
 def fitted_parameters(board: Gpu) -> FittedParameters:
     """The parameters of a board; what it lacks or only assumes comes from the calibrated boards."""
     own = {name: board.parameters[name] for name in FITTED if name in board.parameters}
-    measured = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.how != "assumed"}
+    from_own_fit = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.how != "assumed"}
     typed = {name: quantity.in_base_unit for name, quantity in own.items() if quantity.source == "command line"}
-    values = {name: (measured | typed).get(name) or from_relatives(name, board) for name in FITTED}
-    assumed = tuple(name for name in FITTED if name not in measured)
+    values = {name: (from_own_fit | typed).get(name) or from_relatives(name, board) for name in FITTED}
+    assumed = tuple(name for name in FITTED if name not in from_own_fit)
     atomics = board.get("atomic_rate") or ATOMIC_RATE
     return FittedParameters(
         Parameters(**values, dram_bandwidth=board.value("dram_bandwidth"), atomic_rate=atomics), assumed

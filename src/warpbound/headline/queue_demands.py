@@ -101,8 +101,8 @@ def _sectors_per_line(work: Workload) -> float:
     """Sectors per line: 4 for whole lines, down to 1 where each sector is of another line."""
     memory = work.memory
     sectors = memory.l1_sectors_load + memory.l1_sectors_store
-    used = memory.ideal_sectors / sectors if sectors and memory.ideal_sectors else 1.0
-    return min(SECTORS_PER_LINE, max(1.0, SECTORS_PER_LINE * used))
+    share = memory.ideal_sectors / sectors if sectors and memory.ideal_sectors else 1.0
+    return min(SECTORS_PER_LINE, max(1.0, SECTORS_PER_LINE * share))
 
 
 def block(x: ActiveWork, values: Parameters) -> Block:
@@ -218,8 +218,8 @@ def _alone(x: ActiveWork, values: Parameters) -> dict[str, NDArray[np.float64]]:
 def flow(x: ActiveWork, values: Parameters, population: Real, residence: Real) -> Flow:
     """`population` blocks on each active SM; only resources that are used."""
     queues = _in_order(x.work.memory, _on_chip(x, values, population) | _chip_wide(x, values, population))
-    used = {name: queue for name, queue in queues.items() if np.any(np.greater(queue.demand, 0))}
-    return Flow(population, residence, used, _spaces(x, values, used))
+    busy_queues = {name: queue for name, queue in queues.items() if np.any(np.greater(queue.demand, 0))}
+    return Flow(population, residence, busy_queues, _spaces(x, values, busy_queues))
 
 
 def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
@@ -326,10 +326,10 @@ def _others(customers: Real) -> NDArray[np.float64]:
     return np.asarray(np.maximum(0.0, 1.0 - 1.0 / np.maximum(customers, 1.0)))
 
 
-def _spaces(x: ActiveWork, values: Parameters, used: dict[str, Queue]) -> dict[str, Space]:
+def _spaces(x: ActiveWork, values: Parameters, busy_queues: dict[str, Queue]) -> dict[str, Space]:
     """Outstanding misses, where the board gives the limit of an SM."""
     room = x.gpu.parameters.get("miss_registers")
-    if room is None or "dram" not in used:
+    if room is None or "dram" not in busy_queues:
         return {}
     arriving = loads(x, values)
     lines = np.multiply(x.warps_per_block, arriving.lines)

@@ -131,11 +131,11 @@ class Warp:
         """Cycle at which these scoreboards let the next instruction issue, and the position it waits for (-1: none)."""
         until, holder, loaded = self.free, -1, self.free
         reached = False
-        for board, allowed in awaited:
+        for board, left_open in awaited:
             raised = self.up.get(board)
             if not raised:
                 continue
-            cut = len(raised) - allowed
+            cut = len(raised) - left_open
             if cut <= 0:
                 continue
             for up in raised[:cut]:
@@ -153,16 +153,16 @@ class Warp:
 
     def _produce(self, step: Step, wait: Wait, position: int) -> None:
         """A result on its way: on a scoreboard, with those it covers, or waiting to be covered."""
-        begun = max(self.issue[position], self.taken.get(wait.queue, 0.0))
+        start = max(self.issue[position], self.taken.get(wait.queue, 0.0))
         if wait.busy:
-            self.taken[wait.queue] = begun + wait.busy
-        up = _Up(begun + wait.write, position, (position,) if wait.loads else ())
+            self.taken[wait.queue] = start + wait.busy
+        up = _Up(start + wait.write, position, (position,) if wait.loads else ())
         if wait.loads:
             self.open_loads.append(position)
-        covered = self.uncovered.pop(wait.queue, None) if wait.queue else None
-        if covered is not None:
-            later = up if up.until >= covered.until else covered
-            up = later._replace(loads=covered.loads + up.loads)
+        uncovered = self.uncovered.pop(wait.queue, None) if wait.queue else None
+        if uncovered is not None:
+            later = up if up.until >= uncovered.until else uncovered
+            up = later._replace(loads=uncovered.loads + up.loads)
         for board in step.forgets:
             self.up.pop(board, None)
         for board in step.writes:
@@ -255,13 +255,13 @@ class Warp:
                 line[cause] += cycles * fraction
                 parts[cause] += cycles * fraction
 
-        followed = Counter(self.stream[first:end])
+        counts = Counter(self.stream[first:end])
         longer: defaultdict[int, float] = defaultdict(float)
         for position, cycles in self.longer.items():
             if first <= position < end:
                 longer[self.stream[position]] += cycles
         for index, times in Counter(self.stream[first:]).items():
-            step, before = self.steps[index], followed[index]
+            step, before = self.steps[index], counts[index]
             issuing = before * step.issuing + (times - before) * step.end
             idle = before * (step.gaps[0] - step.issuing - step.held) + longer[index]
             book(index, (("issue", issuing),), scale)
@@ -280,10 +280,10 @@ class Warp:
         whole: defaultdict[str, float] = defaultdict(float)
         waited: defaultdict[str, float] = defaultdict(float)
         for index, times in Counter(self.stream[first:]).items():
-            wait, held = self.waits[index], self.steps[index].held
-            if held:
+            wait, holds = self.waits[index], self.steps[index].held
+            if holds:
                 whole[wait.follows] += times * wait.hold
-                waited[wait.follows] += times * held
+                waited[wait.follows] += times * holds
         for position in range(first, len(self.stream)):
             if self.waited[position]:
                 wait = self.waits[self.stream[self.producer[position]]]

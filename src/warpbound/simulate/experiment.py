@@ -41,8 +41,8 @@ def two_exponentials(variation: float) -> Table:
 
 def empirical(shares: NDArray[np.float64], values: NDArray[np.float64]) -> Table:
     """Linear between measured quantiles: `values` at `shares` from 0 to 1, both ascending; scaled to mean 1."""
-    drawn = np.interp((np.arange(DRAWS) + 0.5) / DRAWS, shares, values)
-    return np.asarray(drawn / drawn.mean())
+    samples = np.interp((np.arange(DRAWS) + 0.5) / DRAWS, shares, values)
+    return np.asarray(samples / samples.mean())
 
 
 @dataclass(frozen=True)

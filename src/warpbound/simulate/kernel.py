@@ -142,7 +142,10 @@ class _Rows:
     def __init__(self, kernel: Kernel, seed: int) -> None:
         self.kernel, self.random = kernel, np.random.default_rng(seed)
         self.waits = {level: _waits_at(kernel, level) for level in LEVELS}
-        self.facts = [opcode_facts(one.opcode, one.modifiers, kernel.gpu.arch) for one in kernel.instructions]
+        self.facts = [
+            opcode_facts(instruction.opcode, instruction.modifiers, kernel.gpu.arch)
+            for instruction in kernel.instructions
+        ]
         self.counted = _counted_boards(kernel.instructions)
         self.controlled = reading(self.waits["dram"])
         self.issue = kernel.gpu.limits.sub_cores / issue_rate(kernel.gpu)  # cycles of a scheduler for one instruction
@@ -175,9 +178,9 @@ class _Rows:
     def _levels(self, path: NDArray[np.int32], count: int) -> list[list[int]]:
         """Level that serves each position in each variant, with the shares of its instruction over all variants."""
         turns = np.argsort(self.random.random((count, len(path))), axis=0)
-        drawn = (turns + self.random.random((count, len(path)))) / count
+        positions = (turns + self.random.random((count, len(path)))) / count
         bounds = np.cumsum([[shares.get(level, 0.0) for level in LEVELS] for shares in self.kernel.shares], axis=1)
-        at = np.minimum((drawn[:, :, None] >= bounds[path]).sum(axis=2), len(LEVELS) - 1)
+        at = np.minimum((positions[:, :, None] >= bounds[path]).sum(axis=2), len(LEVELS) - 1)
         return [row.tolist() for row in at]
 
     def _raise(self, board: Board, raised: dict[Board, int]) -> str:
@@ -226,7 +229,7 @@ def _waits_at(kernel: Kernel, level: str) -> tuple[Wait, ...]:
 
 def _counted_boards(instructions: Sequence[Instruction]) -> set[Board]:
     """Scoreboards with an instruction that waits for only a part of their increments."""
-    return {board for one in instructions for board, left in controlled(one, Wait()).awaited if left}
+    return {board for instruction in instructions for board, left in controlled(instruction, Wait()).awaited if left}
 
 
 def _covers(
@@ -271,11 +274,11 @@ def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
 def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access | None, float]:
     """The access beyond L1, and the latency of one line."""
     traffic, shares, timing = kernel.traffic[index], kernel.shares[index], kernel.timing
-    written, read = traffic.l2_sectors_written, traffic.l2_sectors_read
-    if written:
+    sectors_written, read = traffic.l2_sectors_written, traffic.l2_sectors_read
+    if sectors_written:
         to_dram = traffic.dram_bytes_written
-        l2 = timing.l2_write * written + timing.l2_drain * to_dram
-        return _lines(written, l2, timing.dram_byte * to_dram, 0.0), 0.0
+        l2 = timing.l2_write * sectors_written + timing.l2_drain * to_dram
+        return _lines(sectors_written, l2, timing.dram_byte * to_dram, 0.0), 0.0
     beyond = 1.0 - shares.get("l1", 0.0)
     if not read or level == "l1" or beyond <= 0:
         return None, wait.write

@@ -36,8 +36,8 @@ class Graph:
 
 def random_graph(vertices: int, edges: int, seed: int = 0) -> Graph:
     """That many edges drawn at random; those drawn twice and those from a vertex to itself are left out."""
-    drawn = np.random.default_rng(seed).integers(0, vertices, (edges, 2))
-    low, high = drawn.min(axis=1), drawn.max(axis=1)
+    ends = np.random.default_rng(seed).integers(0, vertices, (edges, 2))
+    low, high = ends.min(axis=1), ends.max(axis=1)
     pairs = np.unique(low[low < high] * vertices + high[low < high])
     low, high = pairs // vertices, pairs % vertices
     both = np.sort(np.concatenate([low * vertices + high, high * vertices + low]))

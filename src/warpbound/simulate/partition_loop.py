@@ -176,19 +176,19 @@ def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     sm, request = m[at.sm + warp], m[at.request + warp]
     begin, edge = max(time, m[at.issue_free + sm]), m[at.phase + sm]
     begin = edge - (edge - begin) // of.period * of.period
-    done = begin + m[at.request_cycles + request] * of.period
-    port = max(done, m[at.port_free + sm])
+    end = begin + m[at.request_cycles + request] * of.period
+    port = max(end, m[at.port_free + sm])
     first, last = m[at.request_first + request], m[at.request_first + request + 1]
     for number in range(first, last):
         m[at.issued + number], m[at.sent + number] = time, port
         announce(m, at, port + of.outward, 4 * number + ARRIVED)
         port += of.port
-    m[at.issue_free + sm], m[at.port_free + sm] = done, port
+    m[at.issue_free + sm], m[at.port_free + sm] = end, port
     m[at.sm_in_flight + sm] += last - first
     m[at.all_in_flight] += last - first
     m[at.request + warp], m[at.passed + warp] = request + 1, 0
     if first == last:
-        announce(m, at, done, 4 * warp + READY)
+        announce(m, at, end, 4 * warp + READY)
     elif m[at.request_waits + request] == 1:
         m[at.pending + warp] = last - first
     else:
@@ -199,10 +199,10 @@ def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     """Enqueue a transaction at its partition."""
     home = m[at.transaction_home + number]
     start = max(time, m[at.free + home])
-    done = start + m[at.transaction_service + number]
-    m[at.free + home] = done
-    m[at.arrived + number], m[at.started + number], m[at.served + number] = time, start, done
-    announce(m, at, done + of.back, 4 * number + REPLIED)
+    end = start + m[at.transaction_service + number]
+    m[at.free + home] = end
+    m[at.arrived + number], m[at.started + number], m[at.served + number] = time, start, end
+    announce(m, at, end + of.back, 4 * number + REPLIED)
 
 
 def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:

@@ -96,8 +96,8 @@ def transpose(side: int, *, diagonal: bool, blocks: int | None = None) -> Patter
     rows = np.arange(TILE)
     row_B = FLOAT_B * side
     read = (TILE * y[:, None] + rows) * row_B + TILE * FLOAT_B * x[:, None]
-    written = side * row_B + (TILE * x[:, None] + rows) * row_B + TILE * FLOAT_B * y[:, None]
-    address = np.stack([read.reshape(-1, 2), written.reshape(-1, 2)], axis=1)
+    target = side * row_B + (TILE * x[:, None] + rows) * row_B + TILE * FLOAT_B * y[:, None]
+    address = np.stack([read.reshape(-1, 2), target.reshape(-1, 2)], axis=1)
     warps = len(address)
     alternating = np.tile([True, False], warps)
     return Pattern(

@@ -43,9 +43,9 @@ def half_warp_transactions(addresses: Addresses, active: Lanes, word: int) -> tu
     if not len(begins):
         none = np.zeros(0, np.int64)
         return none, none, none
-    used = np.bitwise_or.reduceat(1 << sectors % per_segment, begins)
-    start = segment[begins] * per_segment + _OFFSET[used]
-    return half[begins] // 2, 32 * start, 32 * _LENGTH[used]
+    sector_bits = np.bitwise_or.reduceat(1 << sectors % per_segment, begins)
+    start = segment[begins] * per_segment + _OFFSET[sector_bits]
+    return half[begins] // 2, 32 * start, 32 * _LENGTH[sector_bits]
 
 
 def traced(program: Program, trace: Trace) -> Pattern:
@@ -83,14 +83,14 @@ def _between(
     is_barrier = np.array([one.traits.is_block_barrier for one in program.instructions] or [False])
     for stream in trace.streams.values():
         at = np.flatnonzero(is_access[stream])
-        met = np.diff(np.cumsum(is_barrier[stream])[at], prepend=0) > 0
-        known[stream[at].tobytes()] = (np.diff(at, prepend=-1) * ISSUE_CYCLES, met)
+        crosses_barrier = np.diff(np.cumsum(is_barrier[stream])[at], prepend=0) > 0
+        known[stream[at].tobytes()] = (np.diff(at, prepend=-1) * ISSUE_CYCLES, crosses_barrier)
     cycles, barrier = np.zeros(len(instruction), np.int64), np.zeros(len(instruction), bool)
-    executed = trace.executed.sum(axis=1)
+    executions = trace.executed.sum(axis=1)
     ends = np.cumsum(each)
     for warp, (end, count) in enumerate(zip(ends.tolist(), each.tolist(), strict=True)):
         mine = slice(end - count, end)
-        gaps = executed[warp] // max(1, count) * ISSUE_CYCLES
+        gaps = executions[warp] // max(1, count) * ISSUE_CYCLES
         cycles[mine], barrier[mine] = known.get(instruction[mine].tobytes(), (gaps, False))
     return cycles, barrier
 

@@ -61,8 +61,8 @@ def steps(run: Outcome, length: float) -> Whole:
 
 def busy(run: Outcome) -> NDArray[np.float64]:
     """Share of the run in which each partition serves, (partitions,)."""
-    served = np.bincount(run.partition, run.served - run.started, run.machine.partitions)
-    return np.asarray(served / FEMTO / run.seconds)
+    busy_s = np.bincount(run.partition, run.served - run.started, run.machine.partitions)
+    return np.asarray(busy_s / FEMTO / run.seconds)
 
 
 def queued(run: Outcome, seconds: NDArray[np.float64]) -> Whole:

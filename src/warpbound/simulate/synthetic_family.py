@@ -91,8 +91,8 @@ def throughput(sm: Sm, warps: Real, alpha: Real, setting: Setting = DEFAULT) -> 
     Below alpha = 1 there are 1 / alpha loads to one addition; other alphas are rounded to whole additions.
     """
     n, a = np.broadcast_arrays(np.asarray(warps, np.float64), np.asarray(alpha, np.float64))
-    found = np.array([loads_per_cycle(sm, int(w), float(x), setting) for w, x in zip(n.flat, a.flat, strict=True)])
-    return found.reshape(n.shape)
+    rates = np.array([loads_per_cycle(sm, int(w), float(x), setting) for w, x in zip(n.flat, a.flat, strict=True)])
+    return rates.reshape(n.shape)
 
 
 def loads_per_cycle(sm: Sm, warps: int, alpha: float, setting: Setting = DEFAULT) -> float:

@@ -22,27 +22,27 @@ WORDS = {ISSUES: "issues or computes", WAITS: "waits for memory", IDLE: "waits f
 KEY = ", ".join(f"{mark} {words}" for mark, words in WORDS.items())
 
 
-def timeline(x: Experiment, done: Outcome, width: int = WIDTH) -> Iterator[str]:
+def timeline(x: Experiment, outcome: Outcome, width: int = WIDTH) -> Iterator[str]:
     """A line for each warp in the log, a character for so many cycles as fit; nothing where the warp is not there."""
-    per_mark = int(np.ceil(done.cycles / width))
+    per_mark = int(np.ceil(outcome.cycles / width))
     per_mark = per_mark if 1 <= per_mark <= COARSEST else 1
-    last = min(done.cycles, float(per_mark * width))
+    last = min(outcome.cycles, float(per_mark * width))
     scale = f", {per_mark} to a mark" if per_mark > 1 else ""
-    yield f"cycles 0 to {last:g}" + (f" of {done.cycles:.7g}" if last < done.cycles else "") + scale
-    warps = [int(warp) for warp in np.unique(done.log["warp"][done.log["cycle"] < last])][:LINES]
+    yield f"cycles 0 to {last:g}" + (f" of {outcome.cycles:.7g}" if last < outcome.cycles else "") + scale
+    warps = [int(warp) for warp in np.unique(outcome.log["warp"][outcome.log["cycle"] < last])][:LINES]
     digits = len(str(warps[-1])) if warps else 1
     for warp in warps:
-        yield f"warp {warp:{digits}d} |{_line(x, done, warp, per_mark, width)}"
+        yield f"warp {warp:{digits}d} |{_line(x, outcome, warp, per_mark, width)}"
     yield KEY
 
 
-def _line(x: Experiment, done: Outcome, warp: int, per_mark: int, width: int) -> str:
+def _line(x: Experiment, outcome: Outcome, warp: int, per_mark: int, width: int) -> str:
     marks = [" "] * width
-    end = done.ended[warp] if not np.isnan(done.ended[warp]) else done.cycles
-    own = done.log[done.log["warp"] == warp]
+    end = outcome.ended[warp] if not np.isnan(outcome.ended[warp]) else outcome.cycles
+    own = outcome.log[outcome.log["warp"] == warp]
     requests, issues = own[own["kind"] == "request"], own[own["kind"] == "issue"]
     lasting = np.array([step.issue for step in x.steps])[issues["step"]]
-    _fill(marks, IDLE, done.started[warp], end, per_mark)
+    _fill(marks, IDLE, outcome.started[warp], end, per_mark)
     for begin, until in zip(_served_from(x, requests), requests["until"], strict=True):
         _fill(marks, WAITS, begin, until, per_mark)
     for begin, cycles in zip(issues["cycle"], lasting, strict=True):
@@ -51,22 +51,22 @@ def _line(x: Experiment, done: Outcome, warp: int, per_mark: int, width: int) ->
     return "".join(marks).rstrip()
 
 
-def spans(x: Experiment, done: Outcome, last: float) -> Iterator[tuple[int, float, float, str]]:
+def spans(x: Experiment, outcome: Outcome, last: float) -> Iterator[tuple[int, float, float, str]]:
     """What each warp of the log does up to cycle `last`: (warp, from, to, one of WORDS), no two at a time.
 
     In memory is what is served there; where no instruction sends transactions, what waits on a long scoreboard.
     """
     lasting = np.array([step.issue for step in x.steps])
-    for warp in np.unique(done.log["warp"][done.log["cycle"] < last]).tolist():
-        own = done.log[done.log["warp"] == warp]
+    for warp in np.unique(outcome.log["warp"][outcome.log["cycle"] < last]).tolist():
+        own = outcome.log[outcome.log["warp"] == warp]
         requests, issues = own[own["kind"] == "request"], own[own["kind"] == "issue"]
-        end = min(last, done.cycles if np.isnan(done.ended[warp]) else done.ended[warp])
+        end = min(last, outcome.cycles if np.isnan(outcome.ended[warp]) else outcome.ended[warp])
         waiting = (_served_from(x, requests), requests["until"])
         if not any(step.access for step in x.steps):
             stalled = issues[issues["reason"] == Reason.LONG_SCOREBOARD.name.lower()]
             waiting = (_behind(issues["cycle"] + lasting[issues["step"]], stalled["cycle"]), stalled["until"])
         issuing = (issues["cycle"], issues["cycle"] + lasting[issues["step"]])
-        life = np.array([done.started[warp], end])
+        life = np.array([outcome.started[warp], end])
         cuts = np.unique(np.clip(np.concatenate([life, *waiting, *issuing]), *life))
         middle = (cuts[:-1] + cuts[1:]) / 2
         kinds = np.where(_within(middle, *issuing), ISSUES, np.where(_within(middle, *waiting), WAITS, IDLE))
@@ -85,8 +85,8 @@ def _within(
     moments: NDArray[np.float64], begins: NDArray[np.float64], ends: NDArray[np.float64]
 ) -> NDArray[np.bool_]:
     """Whether any span that has begun has not ended yet, for each moment."""
-    begun = np.searchsorted(np.sort(begins), moments, side="right")
-    return np.asarray(begun > np.searchsorted(np.sort(ends), moments, side="right"))
+    started = np.searchsorted(np.sort(begins), moments, side="right")
+    return np.asarray(started > np.searchsorted(np.sort(ends), moments, side="right"))
 
 
 def _served_from(x: Experiment, requests: NDArray[np.void]) -> NDArray[np.float64]:
@@ -107,38 +107,38 @@ def logged(x: Experiment) -> Experiment:
     return replace(x, log_rows=20_000)
 
 
-def summary(x: Experiment, done: Outcome) -> dict[str, Any]:
+def summary(x: Experiment, outcome: Outcome) -> dict[str, Any]:
     """The outcome as plain data; rates are per cycle, times cycles."""
-    lived = done.latencies
-    total = sum(done.stalls.values())
+    lived = outcome.latencies
+    total = sum(outcome.stalls.values())
     return {
-        "cycles": done.cycles,
-        "warps": int(np.count_nonzero(~np.isnan(done.started))),
-        "complete": done.complete,
-        "occupancy": done.occupancy,
-        "occupancy_over_time": _over_time(done),
-        "instructions_per_cycle": float(done.rates.sum()),
-        "rates": _by_name(x, done.rates),
+        "cycles": outcome.cycles,
+        "warps": int(np.count_nonzero(~np.isnan(outcome.started))),
+        "complete": outcome.complete,
+        "occupancy": outcome.occupancy,
+        "occupancy_over_time": _over_time(outcome),
+        "instructions_per_cycle": float(outcome.rates.sum()),
+        "rates": _by_name(x, outcome.rates),
         "warp_latency": {
             "mean": float(lived.mean()) if len(lived) else None,
             "percentiles": _percentiles(lived),
         },
         "memory": {
-            "transactions": done.requests,
-            "latency": done.request_latency if done.requests else None,
-            "waiting": done.request_waiting if done.requests else None,
-            "in_flight": done.in_memory,
-            "latency_percentiles": request_percentiles(done),
+            "transactions": outcome.requests,
+            "latency": outcome.request_latency if outcome.requests else None,
+            "waiting": outcome.request_waiting if outcome.requests else None,
+            "in_flight": outcome.in_memory,
+            "latency_percentiles": request_percentiles(outcome),
         },
-        "stalls": {name: spent / total if total else 0.0 for name, spent in done.stalls.items()},
-        "events": done.events,
+        "stalls": {name: cycles / total if total else 0.0 for name, cycles in outcome.stalls.items()},
+        "events": outcome.events,
     }
 
 
-def _over_time(done: Outcome) -> dict[str, Any]:
+def _over_time(outcome: Outcome) -> dict[str, Any]:
     """Equal parts of the run, `interval` cycles each, and the mean number of resident warps in each."""
-    intervals = max(1, min(INTERVALS, int(done.cycles)))
-    return {"interval": done.cycles / intervals, "warps": done.mean_occupancy(intervals).tolist()}
+    intervals = max(1, min(INTERVALS, int(outcome.cycles)))
+    return {"interval": outcome.cycles / intervals, "warps": outcome.mean_occupancy(intervals).tolist()}
 
 
 def _by_name(x: Experiment, rates: NDArray[np.float64]) -> dict[str, float]:
@@ -155,12 +155,12 @@ def _percentiles(values: NDArray[np.float64]) -> dict[str, float]:
     return {str(p): float(v) for p, v in zip(PERCENTILES, np.percentile(values, PERCENTILES), strict=True)}
 
 
-def request_percentiles(done: Outcome) -> dict[str, float]:
+def request_percentiles(outcome: Outcome) -> dict[str, float]:
     """Latencies of the logged transactions, waiting included; empty without a log."""
-    return _percentiles(done.request_latencies)
+    return _percentiles(outcome.request_latencies)
 
 
-def events(done: Outcome) -> list[dict[str, Any]]:
+def events(outcome: Outcome) -> list[dict[str, Any]]:
     """The log, a row each."""
-    names = done.log.dtype.names or ()
-    return [dict(zip(names, row, strict=True)) for row in done.log.tolist()]
+    names = outcome.log.dtype.names or ()
+    return [dict(zip(names, row, strict=True)) for row in outcome.log.tolist()]

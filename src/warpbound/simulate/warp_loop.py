@@ -280,14 +280,14 @@ def get_ready(m: Column, slot: int) -> None:
 def release(m: Column, place: int, time: int) -> None:
     """Release the block's warps from the barrier, from `time` on."""
     block = m[PLACES] + place * PLACE
-    met = max(m[block + MET], time)
+    time_of_last = max(m[block + MET], time)
     for slot in range(place * m[WARPS], (place + 1) * m[WARPS]):
         at = m[SLOTS] + slot * SLOT
         if m[at + STATUS] == AT_BARRIER:
             m[at + STATUS] = RUNNING
             m[at + HELD] = BARRIER
-            m[at + FREE_AT] = met
-            note(m, met, slot, RELEASE, met)
+            m[at + FREE_AT] = time_of_last
+            note(m, time_of_last, slot, RELEASE, time_of_last)
             get_ready(m, slot)
     m[block + ARRIVED] = 0
     m[block + MET] = 0

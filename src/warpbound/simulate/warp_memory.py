@@ -49,7 +49,7 @@ def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
 def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
     """Time at which the last transaction of an instruction returns: each passes the stations in turn, then takes its
     latency."""
-    step, done = m[STEPS] + number * WIDTH, time
+    step, end = m[STEPS] + number * WIDTH, time
     for _ in range(m[step + LINES]):
         begin = time
         if m[ROOM] > 0:
@@ -66,12 +66,12 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
             back += m[step + SPREAD] * draw(m, 0) // UNIT
         if m[ROOM] > 0:
             heapq.heapreplace(room, back)
-        done = max(done, back)
+        end = max(end, back)
         m[MEMORY_AREA] += back - time
         m[MEMORY_WAIT] += begin - time
         m[REQUESTS] += 1
         note(m, time, slot, REQUEST, back)
-    return int(done)
+    return int(end)
 
 
 def draw(m: Column, table: int) -> int:

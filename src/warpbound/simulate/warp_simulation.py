@@ -108,33 +108,33 @@ def run_logged(x: Experiment, rows: int = 100_000) -> Outcome:
     return run(replace(x, log_rows=rows))
 
 
-def _outcome(x: Experiment, done: Whole) -> Outcome:
+def _outcome(x: Experiment, whole: Whole) -> Outcome:
     warps = x.launch.blocks * len(x.launch.warps[0])
-    lives = done[done[LIFE] : done[LIFE] + 2 * warps].reshape(-1, 2)
+    lives = whole[whole[LIFE] : whole[LIFE] + 2 * warps].reshape(-1, 2)
     started, ended = np.where(lives < 0, np.nan, lives / TICK).T
     complete = not np.isnan(ended).any()
     if not complete and x.horizon is None:
         raise InputError(
-            f"{done[LIVE]} warps wait for ever after cycle {done[NOW] / TICK:.0f}.",
+            f"{whole[LIVE]} warps wait for ever after cycle {whole[NOW] / TICK:.0f}.",
             "A barrier that not all warps of the block reach, or a result that nothing writes.",
         )
-    cycles = float(done[NOW]) / TICK if not complete else float(np.max(ended))
-    requests = int(done[REQUESTS])
-    reasons = done[done[REASONS] : done[REASONS] + len(Reason)] / TICK
+    cycles = float(whole[NOW]) / TICK if not complete else float(np.max(ended))
+    requests = int(whole[REQUESTS])
+    reasons = whole[whole[REASONS] : whole[REASONS] + len(Reason)] / TICK
     return Outcome(
         cycles=cycles,
         started=started,
         ended=ended,
-        issued=done[done[ISSUED] : done[ISSUED] + len(x.steps)],
+        issued=whole[whole[ISSUED] : whole[ISSUED] + len(x.steps)],
         counted=max(0.0, cycles - x.warm),
         stalls={reason.name.lower(): float(spent) for reason, spent in zip(Reason, reasons, strict=True)},
-        occupancy=float(done[AREA]) / TICK / cycles if cycles else 0.0,
+        occupancy=float(whole[AREA]) / TICK / cycles if cycles else 0.0,
         requests=requests,
-        request_latency=float(done[MEMORY_AREA]) / TICK / requests if requests else 0.0,
-        request_waiting=float(done[MEMORY_WAIT]) / TICK / requests if requests else 0.0,
-        in_memory=float(done[MEMORY_AREA]) / TICK / cycles if cycles else 0.0,
-        events=int(done[EVENTS]),
-        log=_log(done[done[LOG] : done[LOG] + done[LOGGED] * LOG_WIDTH]),
+        request_latency=float(whole[MEMORY_AREA]) / TICK / requests if requests else 0.0,
+        request_waiting=float(whole[MEMORY_WAIT]) / TICK / requests if requests else 0.0,
+        in_memory=float(whole[MEMORY_AREA]) / TICK / cycles if cycles else 0.0,
+        events=int(whole[EVENTS]),
+        log=_log(whole[whole[LOG] : whole[LOG] + whole[LOGGED] * LOG_WIDTH]),
         complete=complete,
     )
 

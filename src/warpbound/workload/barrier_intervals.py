@@ -54,12 +54,12 @@ class _Path:
 
 def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     streams: Iterable[Sequence[int]], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
-    executed: Reals, asked: Asked,
+    executions: Reals, request: Asked,
 ) -> tuple[Piece, ...]:  # fmt: skip
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
-    streams : of the recorded warps. typical : the schedule of the one that stands for all. executed : times that the
-    mean warp issues each instruction, (instructions,); asked : what so many executions ask of each resource.
+    streams : of the recorded warps. typical : the schedule of the one that stands for all. executions : times that the
+    mean warp issues each instruction, (instructions,); request : what so many executions ask of each resource.
     """
     both = zip(instructions, timing, strict=True)
     stops = np.array([instruction.traits.is_block_barrier and wait.hold > 0 for instruction, wait in both])
@@ -72,7 +72,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     slowest = _slowest([_path(cut, schedule(cut.stream.tolist(), instructions, timing), timing) for cut in cuts])
     own = _path(_cut(typical.stream, stops), typical, timing)
     shares = _shares(cuts, kinds, len(instructions))
-    wants = [asked(share * executed) for share in shares]
+    wants = [request(share * executions) for share in shares]
     result = [
         Piece(
             times=float(np.count_nonzero(kinds == kind)),
@@ -114,12 +114,12 @@ def _path(cut: _Cut, schedule: Schedule, timing: Sequence[Wait]) -> _Path:
     count, holder = len(cut.begins), np.array(schedule.producer)
     of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * schedule.waited
     waits = _summed(cut.piece_of(np.arange(len(cut.stream))), of_loads, count)
-    begun = np.array(schedule.issue)[cut.begins]
+    begins = np.array(schedule.issue)[cut.begins]
     awaited_at = {load: place for place, load in enumerate(schedule.producer) if load >= 0}
     ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
             for phase in schedule.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
-    return _Path(waits, np.diff(np.append(begun, schedule.cycles)) - waits, phases)
+    return _Path(waits, np.diff(np.append(begins, schedule.cycles)) - waits, phases)
 
 
 def _summed(number: Whole, values: Reals, count: int) -> Reals:

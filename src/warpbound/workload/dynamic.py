@@ -83,7 +83,7 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     return Sample(np.array(sampled, dtype=np.int64), np.array([weights[b] for b in sampled]))
 
 
-def weighted_by_class(chosen: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64]) -> Sample:
+def weighted_by_class(selection: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64]) -> Sample:
     """The sample with blocks of every class, each class with the weight that it has in the grid.
 
     of_class : class of each block of the grid, (blocks,). length : instructions of a block of each class, (classes,).
@@ -91,10 +91,10 @@ def weighted_by_class(chosen: Sample, of_class: NDArray[np.int64], length: NDArr
     them do is interpolated by length.
     """
     if len(length) == 1:
-        return chosen
+        return selection
     counts = np.bincount(of_class, minlength=len(length))
-    weights = dict(zip(chosen.blocks.tolist(), chosen.weights.tolist(), strict=True))
-    missing = np.setdiff1d(np.arange(len(counts)), of_class[chosen.blocks])
+    weights = dict(zip(selection.blocks.tolist(), selection.weights.tolist(), strict=True))
+    missing = np.setdiff1d(np.arange(len(counts)), of_class[selection.blocks])
     for number in _spread(missing, (counts * length)[missing], length[missing]):
         members = np.flatnonzero(of_class == number)
         weights[int(members[len(members) // 2])] = 1.0
@@ -147,21 +147,21 @@ def every_block(blocks: int) -> Sample:
     return Sample(np.arange(blocks, dtype=np.int64), np.ones(blocks))
 
 
-def mean_per_warp(trace: Trace, sampled: Sample, counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def mean_per_warp(trace: Trace, sample_: Sample, counts: NDArray[np.int64]) -> NDArray[np.float64]:
     """Weighted mean over the warps of the grid of per-warp counts; counts of shape (w, n), result (n,)."""
-    weight_of = dict(zip(sampled.blocks.tolist(), sampled.weights.tolist(), strict=True))
+    weight_of = dict(zip(sample_.blocks.tolist(), sample_.weights.tolist(), strict=True))
     weights = np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
     first = counts[0]  # where all do the same, the mean is just that
     return np.asarray(first + (weights @ (counts - first)) / weights.sum())
 
 
-def representative_executions(trace: Trace, sampled: Sample) -> NDArray[np.int64]:
+def representative_executions(trace: Trace, sample_: Sample) -> NDArray[np.int64]:
     """Executions by warps of representative blocks, (w, instructions); by all warps if no block represents others."""
-    inner = np.isin(trace.warps[:, 0], sampled.blocks[sampled.weights > 1])
+    inner = np.isin(trace.warps[:, 0], sample_.blocks[sample_.weights > 1])
     return trace.executed[inner] if inner.any() else trace.executed
 
 
-def sampling_error(trace: Trace, sampled: Sample) -> float | None:
+def sampling_error(trace: Trace, sample_: Sample) -> float | None:
     """Standard error of the mean instructions of a block, as a fraction of it; 0 where every block was executed.
 
     Where work grows along the grid, what blocks that lie to one side tell wrong of it is part of that. None with fewer
@@ -170,39 +170,39 @@ def sampling_error(trace: Trace, sampled: Sample) -> float | None:
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0
     issued = trace.executed.sum(axis=1)
-    each = np.array([issued[trace.warps[:, 0] == block].sum() for block in sampled.blocks.tolist()], np.float64)
-    inner, classes = sampled.weights > 1, np.broadcast_to(sampled.of_class, sampled.blocks.shape)
+    each = np.array([issued[trace.warps[:, 0] == block].sum() for block in sample_.blocks.tolist()], np.float64)
+    inner, classes = sample_.weights > 1, np.broadcast_to(sample_.of_class, sample_.blocks.shape)
     if inner.sum() < 2 or not each[inner].any():
         return None
-    parts, unseen = sampled.weights[inner] / sampled.weights[inner].sum(), 1 - len(trace.blocks) / trace.of_blocks
+    parts, unseen = sample_.weights[inner] / sample_.weights[inner].sum(), 1 - len(trace.blocks) / trace.of_blocks
     mean = float(parts @ each[inner])
     if (classes == classes[0]).all():
         rest = each[inner] - mean
     else:
-        rest = apart_from_class(each, classes, each if sampled.length is None else sampled.length)[inner]
+        rest = apart_from_class(each, classes, each if sample_.length is None else sample_.length)[inner]
     if np.ptp(rest) == 0:
         return 0.0
-    at, count = sampled.blocks[inner], int(inner.sum())
+    at, count = sample_.blocks[inner], int(inner.sum())
     chance = float(np.linalg.norm(parts * rest) * np.sqrt(unseen * count / (count - 1)))
     return float(np.hypot(chance, _drift(at, rest) * (parts @ at - (trace.of_blocks - 1) / 2)) / mean)
 
 
-def probe_deviation(trace: Trace, sampled: Sample, probed: Trace) -> float:
+def probe_deviation(trace: Trace, sample_: Sample, probed: Trace) -> float:
     """Difference between the mean instructions of representative and of probed blocks, as a fraction of the larger
     mean."""
-    inner = np.isin(trace.warps[:, 0], sampled.blocks[sampled.weights > 1])
+    inner = np.isin(trace.warps[:, 0], sample_.blocks[sample_.weights > 1])
     if not inner.any():
         return 0.0
     means = [float(each.sum(axis=1).mean()) for each in (trace.executed[inner], probed.executed)]
     return abs(means[0] - means[1]) / max(1.0, *means)
 
 
-def end_block_ratio(trace: Trace, sampled: Sample) -> float:
+def end_block_ratio(trace: Trace, sample_: Sample) -> float:
     """Instructions of the first or last block, whichever has more, divided by the mean of the representative blocks."""
     issued = trace.executed.sum(axis=1)
-    per_block = {block: issued[trace.warps[:, 0] == block].sum() for block in sampled.blocks.tolist()}
-    inner = [per_block[block] for block in sampled.blocks[sampled.weights > 1].tolist()]
-    ends = [per_block[block] for block in sampled.blocks[sampled.weights == 1].tolist()]
+    per_block = {block: issued[trace.warps[:, 0] == block].sum() for block in sample_.blocks.tolist()}
+    inner = [per_block[block] for block in sample_.blocks[sample_.weights > 1].tolist()]
+    ends = [per_block[block] for block in sample_.blocks[sample_.weights == 1].tolist()]
     return float(max(ends, default=0) / max(1.0, np.mean(inner))) if inner else 0.0
 
 
@@ -217,14 +217,14 @@ def _drift(blocks: NDArray[np.int64], each: NDArray[np.float64]) -> float:
 
 
 def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
-    program: Program, arch: int, trace: Trace, sampled: Sample, memory: Memory, timed: Schedule, warps: float
+    program: Program, arch: int, trace: Trace, sample_: Sample, memory: Memory, timed: Schedule, warps: float
 ) -> Workload:
     """The mean warp of a launch of `warps` warps; `memory` is its traffic, `timed` the path it takes."""
-    issued = mean_per_warp(trace, sampled, trace.executed)
-    threads = mean_per_warp(trace, sampled, trace.threads)
+    issued = mean_per_warp(trace, sample_, trace.executed)
+    threads = mean_per_warp(trace, sample_, trace.threads)
     facts = facts_of(program.instructions, arch)
     counts = count(program.instructions, facts, program.bank_reads, issued.tolist(), threads.tolist())
-    share = path_share(trace, sampled, timed.stream)
+    share = path_share(trace, sample_, timed.stream)
     return Workload(
         title="whole launch",
         unit="warp",
@@ -246,34 +246,34 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
     )
 
 
-def typical_stream(trace: Trace, sampled: Sample | None = None) -> tuple[int, ...]:
+def typical_stream(trace: Trace, sample_: Sample | None = None) -> tuple[int, ...]:
     """The recorded warp in which the launch's time is, in issue order: as long as the warp of the mean instruction.
 
     Warps that leave at once and short blocks count little: each warp counts by its instructions.
     """
     if not trace.streams:
         return ()
-    issued, weights = trace.executed.sum(axis=1).astype(np.float64), _of_warps(trace, sampled)
+    issued, weights = trace.executed.sum(axis=1).astype(np.float64), _of_warps(trace, sample_)
     mean = float(weights @ issued**2 / max(1e-300, weights @ issued))
     off = {row: abs(len(stream) - mean) for row, stream in trace.streams.items()}
     nearest = [row for row in trace.streams if off[row] == min(off.values())]
     return tuple(trace.streams[nearest[len(nearest) // 2]][:LONGEST_STREAM].tolist())
 
 
-def _of_warps(trace: Trace, sampled: Sample | None) -> NDArray[np.float64]:
+def _of_warps(trace: Trace, sample_: Sample | None) -> NDArray[np.float64]:
     """Warps of the launch that each traced warp stands for, (w,)."""
-    if sampled is None:
+    if sample_ is None:
         return np.ones(len(trace.warps))
-    weight_of = dict(zip(sampled.blocks.tolist(), sampled.weights.tolist(), strict=True))
+    weight_of = dict(zip(sample_.blocks.tolist(), sample_.weights.tolist(), strict=True))
     return np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
 
 
-def path_share(trace: Trace, sampled: Sample, stream: Sequence[int]) -> float:
+def path_share(trace: Trace, sample_: Sample, stream: Sequence[int]) -> float:
     """Instructions of the mean warp over those of a stream; 1 where warps hardly differ.
 
     Of a path of which the stream is the start, more than 1 where warps are as long.
     """
-    issued, weights = trace.executed.sum(axis=1), _of_warps(trace, sampled)
+    issued, weights = trace.executed.sum(axis=1), _of_warps(trace, sample_)
     share = float(weights @ issued / weights.sum()) / max(1, len(stream))
     return share if share < NEARLY_ALL or len(stream) == LONGEST_STREAM else 1.0
 
@@ -284,14 +284,14 @@ def repeated(values: Sequence[int], share: float) -> tuple[int, ...]:
     return tuple(itertools.islice(itertools.cycle(values), count)) if values else ()
 
 
-def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sampled: Sample | None = None) -> Schedule:
+def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sample_: Sample | None = None) -> Schedule:
     """Issue times of the typical warp, alone on its SM."""
-    return schedule(typical_stream(trace, sampled), program.instructions, waits)
+    return schedule(typical_stream(trace, sample_), program.instructions, waits)
 
 
-def time_of_stream(program: Program, trace: Trace, waits: Sequence[Wait], sampled: Sample | None = None) -> float:
+def time_of_stream(program: Program, trace: Trace, waits: Sequence[Wait], sample_: Sample | None = None) -> float:
     """Cycles of the typical warp, alone on its SM."""
-    return duration(typical_stream(trace, sampled), program.instructions, waits)
+    return duration(typical_stream(trace, sample_), program.instructions, waits)
 
 
 def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]]:

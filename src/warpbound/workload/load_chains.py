@@ -16,15 +16,15 @@ _SHARED = "shared memory"
 
 def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) -> float:
     """Loads in the longest chain of a warp that executes `stream`, indices into the instructions; 0 without loads."""
-    known: dict[int, tuple[tuple[str, ...], tuple[str, ...], int]] = {}
+    chains: dict[int, tuple[tuple[str, ...], tuple[str, ...], int]] = {}
     before: dict[str, int] = {}  # register -> loads in a chain that its value took
     longest, halfway, some = 0, 0, stream[:MOST]
     for position, index in enumerate(some):
         if position == len(some) // 2:
             halfway = longest
-        if index not in known:
-            known[index] = _step(instructions[index])
-        read, outputs, load = known[index]
+        if index not in chains:
+            chains[index] = _step(instructions[index])
+        read, outputs, load = chains[index]
         loads = max((before.get(name, 0) for name in read), default=0) + load
         for name in outputs:
             before[name] = max(loads, before.get(name, 0)) if name == _SHARED else loads

@@ -25,42 +25,47 @@ NO_REUSE = (
 _NOTHING: Predicted = MappingProxyType({})
 
 
-def straight(program: Program, arch: int, waits: Sequence[Wait], known: Predicted = _NOTHING) -> Workload:
+def straight(program: Program, arch: int, waits: Sequence[Wait], prediction: Predicted = _NOTHING) -> Workload:
     """The whole kernel on an architecture (90), every loop taken once; `waits` per instruction.
 
-    known : costs of accesses whose addresses follow from the code; all others are assumed coalesced.
+    prediction : costs of accesses whose addresses follow from the code; all others are assumed coalesced.
     """
     stream = whole(program)
     timed = schedule(stream, program.instructions, waits)
-    return _workload(program, arch, timed, "warp", "whole kernel, loops once", known)
+    return _workload(program, arch, timed, "warp", "whole kernel, loops once", prediction)
 
 
 def iterations(
-    program: Program, arch: int, waits: Sequence[Wait], known: Predicted = _NOTHING
+    program: Program, arch: int, waits: Sequence[Wait], prediction: Predicted = _NOTHING
 ) -> Iterator[tuple[LoopPath, Workload]]:
     """One iteration of every loop in its steady state, outermost loops first, each when it is asked for."""
-    return ((loop, _iteration(program, arch, loop, waits, known)) for loop in loops(program) if loop.stream)
+    return ((loop, _iteration(program, arch, loop, waits, prediction)) for loop in loops(program) if loop.stream)
 
 
 def intervals(
-    program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], known: Predicted = _NOTHING
+    program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], prediction: Predicted = _NOTHING
 ) -> tuple[tuple[tuple[int, ...], Workload], ...]:
     """Instructions and work of each stretch of an iteration that ends at a barrier; none without a barrier."""
     return tuple(
-        (part, _workload(program, arch, schedule(part, program.instructions, waits), "interval", "to a barrier", known))
+        (
+            part,
+            _workload(
+                program, arch, schedule(part, program.instructions, waits), "interval", "to a barrier", prediction
+            ),
+        )
         for part in between_barriers(program, loop)
     )
 
 
-def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], known: Predicted) -> Workload:
+def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], prediction: Predicted) -> Workload:
     first, last = loop.lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
     title = f"loop, {lines}" if first else f"loop {loop.number}"
-    return _workload(program, arch, steady(loop.stream, program.instructions, waits), "iteration", title, known)
+    return _workload(program, arch, steady(loop.stream, program.instructions, waits), "iteration", title, prediction)
 
 
 def _workload(  # noqa: PLR0913  (each is one fact of the stream)
-    program: Program, arch: int, timed: Schedule, unit: str, title: str, known: Predicted
+    program: Program, arch: int, timed: Schedule, unit: str, title: str, prediction: Predicted
 ) -> Workload:
     times = Counter(timed.stream)
     issued = [float(times[i]) for i in range(len(program.instructions))]
@@ -76,7 +81,7 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
         units=dict(counts.units),
         tensor=dict(counts.tensor),
         flop=dict(counts.flop),
-        memory=static_memory(program.instructions, issued, known),
+        memory=static_memory(program.instructions, issued, prediction),
         barriers=counts.barriers,
         latency=timed.cycles,
         parts=timed.parts,
@@ -87,38 +92,44 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
     )
 
 
-def static_memory(instructions: Sequence[Instruction], issued: Sequence[float], known: Predicted = _NOTHING) -> Memory:
+def static_memory(
+    instructions: Sequence[Instruction], issued: Sequence[float], prediction: Predicted = _NOTHING
+) -> Memory:
     """Traffic where nothing is found in a cache; accesses that are not `known` are coalesced and conflict-free."""
     sums: dict[str, float] = {}
     for index, (instruction, times) in enumerate(zip(instructions, issued, strict=True)):
         if times and not instruction.skipped:
-            for name, amount in _demand(index, instruction, known).items():
+            for name, amount in _demand(index, instruction, prediction).items():
                 sums[name] = sums.get(name, 0.0) + amount * times
     return Memory(**sums)
 
 
-def assumed_coalesced(instructions: Sequence[Instruction], known: Predicted) -> tuple[str, ...]:
+def assumed_coalesced(instructions: Sequence[Instruction], prediction: Predicted) -> tuple[str, ...]:
     """The note about accesses whose addresses do not follow from the code; empty without such accesses."""
     places = [
         index
         for index, instruction in enumerate(instructions)
         if _is_addressed(instruction) and not instruction.skipped
     ]
-    untold = [index for index in places if not any(key[0] == index and not known[key].depends_on for key in known)]
+    untold = [
+        index for index in places if not any(key[0] == index and not prediction[key].depends_on for key in prediction)
+    ]
     if not untold or len(untold) == len(places):
         return (COALESCED,) if untold else ()
-    reasons = tuple(dict.fromkeys(access.depends_on for access in known.values() if access.depends_on))
+    reasons = tuple(dict.fromkeys(access.depends_on for access in prediction.values() if access.depends_on))
     what = ", ".join((*reasons[:_NAMED], *(["..."] if len(reasons) > _NAMED else []))) or "code off the analysed way"
     return (SOME_COALESCED.format(count=len(untold), all=len(places), what=what),)
 
 
-def _demand(index: int, instruction: Instruction, known: Predicted) -> dict[str, float]:
+def _demand(index: int, instruction: Instruction, prediction: Predicted) -> dict[str, float]:
     """Memory counts of one execution by a full warp."""
     traits = instruction.traits
     rule = _RULES.get((traits.kind, "global" if "global" in traits.spaces else "".join(traits.spaces)))
     if rule is None:
         return {}
-    return rule(instruction, _found(index, instruction, "global", known), _found(index, instruction, "shared", known))
+    return rule(
+        instruction, _found(index, instruction, "global", prediction), _found(index, instruction, "shared", prediction)
+    )
 
 
 def _is_addressed(instruction: Instruction) -> bool:
@@ -126,9 +137,9 @@ def _is_addressed(instruction: Instruction) -> bool:
     return bool(instruction.traits.spaces) and instruction.traits.spaces != ("local",)
 
 
-def _found(index: int, instruction: Instruction, space: str, known: Predicted) -> Access:
+def _found(index: int, instruction: Instruction, space: str, prediction: Predicted) -> Access:
     """Cost of one execution in a memory space: from its addresses, or as if coalesced."""
-    access = known.get((index, space))
+    access = prediction.get((index, space))
     if access is not None and not access.depends_on:
         return access
     size = lane_bytes(instruction)

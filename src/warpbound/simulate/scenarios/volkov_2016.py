@@ -133,12 +133,12 @@ def figure_5_1(number: str) -> Scenario:
     x = streaming(4, 16 * ROUNDS, LOADS)
     (load,) = x.steps
     slower = [UNFAIR * NormalDist().inv_cdf((speed + 0.5) / SPEEDS) for speed in range(SPEEDS)]
-    drawn = np.random.default_rng(1).integers(0, SPEEDS, (64, 4))
+    speeds = np.random.default_rng(1).integers(0, SPEEDS, (64, 4))
     unfair = replace(
         x,
         steps=tuple(replace(load, latency=load.latency + more) for more in slower),
         streams=tuple(Stream((speed,), LOADS) for speed in range(SPEEDS)),
-        launch=replace(x.launch, warps=tuple(map(tuple, drawn.tolist())), block_interval=30.0),
+        launch=replace(x.launch, warps=tuple(map(tuple, speeds.tolist())), block_interval=30.0),
     )
     assumed = (
         f"dependent loads, {LOADS} a warp; the loads of one warp all take some cycles more or less than the mean, "

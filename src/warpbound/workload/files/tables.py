@@ -221,16 +221,16 @@ def parse(document: dict[str, Any], origin: str) -> File:
     return file
 
 
-def check(said: Tables, origin: str, prefix: str) -> None:
+def check(tables: Tables, origin: str, prefix: str) -> None:
     """Check for keys of one table that exclude each other."""
-    shape = said.launch
+    shape = tables.launch
     if shape is not None:
         _one_of(shape, ("blocks", "threads"), f"{origin}, {prefix}launch")
         _one_of(shape, ("blocks_per_sm", "warps_per_sm"), f"{origin}, {prefix}launch")
-    for order, access in enumerate(said.access or ()):
+    for order, access in enumerate(tables.access or ()):
         _check_access(access, f"{origin}, {prefix}access[{order}]")
-    if said.latency is not None:
-        _check_latency(said.latency, f"{origin}, {prefix}latency")
+    if tables.latency is not None:
+        _check_latency(tables.latency, f"{origin}, {prefix}latency")
 
 
 def _check_access(access: Access, place: str) -> None:

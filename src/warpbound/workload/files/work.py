@@ -108,10 +108,10 @@ def _memory(case: WorkloadCase, share: Callable[[str], float]) -> Memory:
         return total
     scale = share(case.traffic.per)
     traffic_counts = msgspec.structs.asdict(case.traffic)
-    named = {f.name: traffic_counts[f.name] * scale for f in fields(Memory) if traffic_counts.get(f.name) is not None}
-    if "l1_wavefronts" in named:
-        named["l1_narrow"] = named["l1_wavefronts"]  # taken for full lines
-    return Memory(**({f.name: getattr(total, f.name) for f in fields(Memory)} | named))
+    counts = {f.name: traffic_counts[f.name] * scale for f in fields(Memory) if traffic_counts.get(f.name) is not None}
+    if "l1_wavefronts" in counts:
+        counts["l1_narrow"] = counts["l1_wavefronts"]  # taken for full lines
+    return Memory(**({f.name: getattr(total, f.name) for f in fields(Memory)} | counts))
 
 
 def _one(access: Access) -> Memory:
@@ -155,23 +155,23 @@ def _parts(case: WorkloadCase, gpu: Gpu, clock_hz: float) -> dict[str, float]:
         return {}
     if case.latency.parts is not None:
         return _named(case.latency.parts, 1.0)
-    known = levels(gpu, clock_hz)
+    latencies = levels(gpu, clock_hz)
     parts: dict[str, float] = {}
     for phase in case.latency.phases or ():
-        cause, cycles = _wait(phase, known, gpu, case.origin)
+        cause, cycles = _wait(phase, latencies, gpu, case.origin)
         parts[cause] = parts.get(cause, 0.0) + cycles * phase.times
     return parts
 
 
-def _wait(phase: Phase, known: dict[str, float], gpu: Gpu, origin: str) -> tuple[str, float]:
+def _wait(phase: Phase, latencies: dict[str, float], gpu: Gpu, origin: str) -> tuple[str, float]:
     if phase.level is None:
         return phase.cause or "fixed", phase.cycles or 0.0
-    if phase.level not in known:
+    if phase.level not in latencies:
         raise InputError(
             f'{origin}, latency.phases: {gpu.name} has no latency for "{phase.level}".',
-            f"It has {', '.join(known)}; or give cycles and cause.",
+            f"It has {', '.join(latencies)}; or give cycles and cause.",
         )
-    return _CAUSE.get(phase.level, phase.level), known[phase.level]
+    return _CAUSE.get(phase.level, phase.level), latencies[phase.level]
 
 
 def _phases(case: WorkloadCase) -> tuple[int, ...]:
