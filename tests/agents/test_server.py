@@ -128,6 +128,7 @@ def test_the_command_answers_over_standard_input_and_output():
         tools, answer = apart.submit(asyncio.run, session()).result()
     assert set(tools) == {
         "analyze", "compile", "compare", "what_if", "rank", "explain_counter", "run_and_check", "check_claim",
+        "try_changes",
     }  # fmt: skip
     assert all(tool.output_schema and tool.description for tool in tools.values())
     assert answer["kind"] == "resource"

@@ -72,11 +72,17 @@ def program_of(question: Question) -> Program:
 def kernels_of(question: Question) -> tuple[Program, ...]:
     """Every kernel of the source, or the one named."""
     own = launch_of(question)
+    source = file_of(question.source) or question.source
+    kernel = question.kernel or (own.kernel if own else None)
+    return programs(source, board_of(question), kernel, options_of(question))
+
+
+def options_of(question: Question) -> Options:
+    """How the source is compiled: macros, folders and options of the question and of its launch."""
+    own = launch_of(question)
     defines = {**(own.defines if own else {}), **{name: str(value) for name, value in question.defines.items()}}
     include, extra = (own.include, own.options) if own else ((), ())
-    source = _path(question.source) or question.source
-    kernel = question.kernel or (own.kernel if own else None)
-    return programs(source, board_of(question), kernel, Options(tuple(defines.items()), include, extra))
+    return Options(tuple(defines.items()), include, extra)
 
 
 def answer(question: Question) -> KernelResult:
@@ -85,6 +91,6 @@ def answer(question: Question) -> KernelResult:
     return analyze_kernel(program_of(question), board_of(question), launch_of(question), settings)
 
 
-def _path(source: str) -> Path | None:
-    """The file that a source of one line names."""
+def file_of(source: str) -> Path | None:
+    """The file that a source of one line names; None of a text."""
     return Path(source) if "\n" not in source and "{" not in source else None

@@ -12,6 +12,7 @@ from warpbound.agents.claims import Verdict
 from warpbound.agents.explanations import Explanation, explain
 from warpbound.agents.questions import Question
 from warpbound.agents.short_answers import Change, Short
+from warpbound.agents.trying import TriedChanges, try_changes
 from warpbound.errors import MissingTool, WarpboundError, install
 from warpbound.limited_process import LimitedProcess
 from warpbound.quick_dataclasses import dataclass
@@ -20,10 +21,12 @@ T = TypeVar("T")
 
 INSTRUCTIONS = """warpbound predicts the time of CUDA kernels from their source, without a GPU.
 Ask `analyze` first: it returns the time with its interval, what binds, and the next step with its expected gain.
+Ask `try_changes` for changes that are compiled, executed to equal results and printed as differences.
 Change the kernel, ask `compare`; ask `run_and_check` before you trust a change.
 `source` is a path or CUDA C++ text. `args` maps parameter names to numbers or text such as "f32[4096,4096]:randn".
 Times are predictions: a gain is decided only where `decided` is true."""
 TIME_LIMIT_S = 60.0
+TRYING = 0.6  # of the limit: when it is over no further change is begun
 
 
 @dataclass(frozen=True)
@@ -88,16 +91,6 @@ def server(limit_s: float = TIME_LIMIT_S) -> Any:
         return await worker.answer(tasks.compare, before, after)
 
     @made.tool()
-    async def what_if(question: Question) -> Changes:
-        """Every change that the model can try, with its speed-up. `parameters` of the question change the board."""
-        return Changes(changes=await worker.answer(tasks.what_if, question))
-
-    @made.tool()
-    async def rank(question: Question, space: tasks.Space, top: int = 10) -> Ranking:
-        """The fastest combinations of macros, whose grid and block are expressions of them."""
-        return Ranking(tunings=await worker.answer(tasks.rank_tunings, question, space, top))
-
-    @made.tool()
     async def explain_counter(name: str) -> Explanation:
         """What a counter (ours or Nsight Compute's), a stall reason, a resource or a parameter of a board is."""
         return await worker.answer(explain, name)
@@ -117,4 +110,26 @@ def server(limit_s: float = TIME_LIMIT_S) -> Any:
         """Whether a rate (GB/s, TB/s, GFLOP/s, TFLOP/s) can be reached on a board, and by this kernel."""
         return await worker.answer(tasks.check_claim, gpu, rate, unit, arithmetic, question)
 
+    _add_changes(made, worker, limit_s)
     return made
+
+
+def _add_changes(made: Any, worker: Worker, limit_s: float) -> None:
+    """The tools that change the kernel, its macros or the board."""
+
+    @made.tool()
+    async def what_if(question: Question) -> Changes:
+        """Every change that the model can try, with its speed-up. `parameters` of the question change the board."""
+        return Changes(changes=await worker.answer(tasks.what_if, question))
+
+    @made.tool(name="try_changes")
+    async def tried(question: Question, top: int = 10) -> TriedChanges:
+        """Variants of the kernel (padding, exchanged axes, hoisting, wider accesses, unrolling, options, block sizes),
+        compiled and predicted; the faster ones executed beside the original. Each with gain, interval, cost, the unified
+        diff, and whether its results are equal. A launch with all arguments is needed."""
+        return await worker.answer(try_changes, question, top, TRYING * limit_s)
+
+    @made.tool()
+    async def rank(question: Question, space: tasks.Space, top: int = 10) -> Ranking:
+        """The fastest combinations of macros, whose grid and block are expressions of them."""
+        return Ranking(tunings=await worker.answer(tasks.rank_tunings, question, space, top))
