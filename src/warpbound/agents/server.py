@@ -4,7 +4,7 @@ Source   SDK `mcp` 2.3 (extra `agents`): tools are functions with typed argument
 """
 
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpbound.agents import tasks
 from warpbound.agents.checking import DEFAULT_TOLERANCE, Checked
@@ -16,6 +16,9 @@ from warpbound.agents.trying import TriedChanges, try_changes
 from warpbound.errors import MissingTool, WarpboundError, install
 from warpbound.limited_process import LimitedProcess
 from warpbound.quick_dataclasses import dataclass
+
+if TYPE_CHECKING:
+    from mcp.server import MCPServer
 
 T = TypeVar("T")
 
@@ -114,7 +117,7 @@ def server(limit_s: float = TIME_LIMIT_S) -> Any:
     return made
 
 
-def _add_changes(made: Any, worker: Worker, limit_s: float) -> None:
+def _add_changes(made: "MCPServer[Any]", worker: Worker, limit_s: float) -> None:
     """The tools that change the kernel, its macros or the board."""
 
     @made.tool()
@@ -125,7 +128,7 @@ def _add_changes(made: Any, worker: Worker, limit_s: float) -> None:
     @made.tool(name="try_changes")
     async def tried(question: Question, top: int = 10) -> TriedChanges:
         """Variants of the kernel (padding, exchanged axes, hoisting, wider accesses, unrolling, options, block sizes),
-        compiled and predicted; the faster ones executed beside the original. Each with gain, interval, cost, the unified
+        compiled and predicted; the faster ones executed beside the original. Each with gain, interval, cost, unified
         diff, and whether its results are equal. A launch with all arguments is needed."""
         return await worker.answer(try_changes, question, top, TRYING * limit_s)
 

@@ -30,8 +30,8 @@ class Resources:
 
 @dataclass(frozen=True)
 class TriedVariant:
-    """One change. gain > 1 is faster. results : "equal" (every byte), "rounding" (off by `error`, relative to the largest
-    result of an array), "different", "untested" (no gain, so not executed), "refused" (`reason` says why).
+    """One change. gain > 1 is faster. results : "equal" (every byte), "rounding" (off by `error`, relative to the
+    largest result of an array), "different", "untested" (no gain, so not executed), "refused" (`reason` says why).
 
     option : words for the command line or the launch. diff : of the source, unified; "" where it stays.
     """
@@ -125,7 +125,8 @@ def _variant(row: TriedChange) -> TriedVariant:
         change=row.change, mechanism=row.mechanism, line=row.line, gain=None if row.speedup is None else
         round(row.speedup, 4), time_us=None if row.time_s is None else _us(row.time_s), results=row.outcome,
         gain_interval=row.speedup_interval and [round(end, 4) for end in row.speedup_interval], error=row.error,
-        reason=row.reason, cost=None if row.cost is None else _resources(row.cost), option=option, diff=diff, page=row.page,
+        reason=row.reason, cost=None if row.cost is None else _resources(row.cost), option=option, diff=diff,
+        page=row.page,
     )  # fmt: skip
 
 
