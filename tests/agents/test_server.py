@@ -12,7 +12,7 @@ pytest.importorskip("mcp")
 from mcp.client.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
 
-from warpbound.agents.server import server
+from support.mcp_client import asked
 
 pytestmark = pytest.mark.cuda
 
@@ -28,18 +28,6 @@ QUESTION = {
     "args": {"n": N, "a": 2.0, "x": f"f32[{N}]:rand", "y": f"f32[{N}]:rand"},
 }  # fmt: skip
 STRIDED = {**QUESTION, "source": SAXPY.replace("x[i]", "x[i * 9 % n]")}
-
-
-def asked(*calls, limit_s=120.0):
-    """The structured content of each call, or the text of its error."""
-
-    async def session():
-        async with Client(server(limit_s)) as client:
-            results = [await client.call_tool(name, arguments) for name, arguments in calls]
-            return [result.content[0].text if result.is_error else result.structured_content for result in results]
-
-    with ThreadPoolExecutor(1) as apart:  # the thread of the tests may hold a browser's loop
-        return apart.submit(asyncio.run, session()).result()
 
 
 def test_a_session_of_an_agent():

@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("mcp")
 
-from agents.test_server import asked
+from support.mcp_client import asked
 from warpbound.agents.trying import Deadline
 
 pytestmark = pytest.mark.cuda

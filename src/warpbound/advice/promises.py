@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from warpbound.advice.combinations import ALONE, COMBINATIONS
 from warpbound.result.advice import Promise, TriedChange
-from warpbound.result.kernel import WhatIf
+from warpbound.result.what_if import WhatIf
 
 WORDS = {  # mechanism -> words of the what-ifs that it goes the way of
     "padding": ("bank conflicts",),

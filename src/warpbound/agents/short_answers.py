@@ -2,18 +2,24 @@
 
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import resource_words, seconds
-from warpbound.result.kernel import KernelResult, WhatIf
+from warpbound.result.kernel import KernelResult
+from warpbound.result.what_if import WhatIf
 
 MOST_CHANGES, MOST_LINES, MOST_NOTES = 3, 3, 4
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change, the speed-up that the model gives it, and why."""
+    """A change, the speed-up that the model gives it, and why; line, interval, cost and page as in `analyze`."""
 
     change: str
     speedup: float
     why: str
+    mechanism: str
+    line: int | None
+    speedup_interval: list[float]
+    cost: str
+    page: str
 
 
 @dataclass(frozen=True)
@@ -80,7 +86,11 @@ def verdict(answer: KernelResult) -> str:
 
 
 def change(whatif: WhatIf) -> Change:
-    return Change(change=whatif.change, speedup=round(whatif.speedup, 3), why=whatif.why)
+    return Change(
+        change=whatif.change, speedup=round(whatif.speedup, 3), why=whatif.why, mechanism=whatif.mechanism,
+        line=whatif.line, speedup_interval=[round(end, 3) for end in whatif.speedup_interval or ()], cost=whatif.cost,
+        page=whatif.page,
+    )  # fmt: skip
 
 
 def hot_lines(answer: KernelResult) -> list[Line]:

@@ -49,6 +49,7 @@ from warpbound.result.kernel import (
 )
 from warpbound.result.plain import Entry, plain
 from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
+from warpbound.whatif.mechanisms import explained
 from warpbound.workload import Workload
 from warpbound.workload.instruction_counts import Counts, count
 from warpbound.workload.load_chains import longest_chain
@@ -152,6 +153,9 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles,
         work.again(),
     )  # fmt: skip
+    lines, accesses = code_tables.source_lines(program, work.whole), code_tables.memory_accesses(program, work.accesses)
+    changes = (*_smaller_grid(case, work, timed), *_even_blocks(case, work, timed), *power_whatifs(case, work, timed),
+               *changes)  # fmt: skip
     return KernelResult(
         **_frame(case),
         **_time(case, timed),
@@ -167,13 +171,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         ),
         flop=launch_counts.flop_counts(work.whole),
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
-        whatifs=sorted(
-            (
-                *_smaller_grid(case, work, timed), *_even_blocks(case, work, timed),
-                *power_whatifs(case, work, timed), *changes,
-            ),
-            key=lambda change: -change.speedup,
-        ),
+        whatifs=sorted(explained(changes, lines, accesses), key=lambda change: -change.speedup),
         loops=[_loop(case, piece) for piece in work.loops],
         confidence=_confidence(case, assumptions(case, work, timed), timed),
         sample=work.sample,
@@ -188,8 +186,8 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         straight=Segment(**_segment(case, work.whole)),
         not_executed=work.not_executed,
         execution=execution(program, work.whole, work.observed, x) if work.observed and x else None,
-        lines=code_tables.source_lines(program, work.whole),
-        accesses=code_tables.memory_accesses(program, work.accesses),
+        lines=lines,
+        accesses=accesses,
         sass=code_tables.sass_listing(program, work.timed, case.facts) if "sass" in views else UNSET,
         figures=figure_data(case, work, x) if "figures" in views else UNSET,
     )

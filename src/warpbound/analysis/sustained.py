@@ -16,7 +16,8 @@ from warpbound.headline.batch import launch_seconds
 from warpbound.latency import memory_latency
 from warpbound.power import activity, clock_steps, held, least_energy, operation_at, watts
 from warpbound.power.sustained_clock import Operation
-from warpbound.result.kernel import ClockLimiter, ClockSource, WhatIf
+from warpbound.result.kernel import ClockLimiter, ClockSource
+from warpbound.result.what_if import WhatIf
 from warpbound.whatif.code_changes import without
 from warpbound.workload import Workload
 

@@ -10,7 +10,8 @@ from rich.text import Text
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, STALL_WORDS, amount, count
 from warpbound.result.code import SourceLine
-from warpbound.result.kernel import KernelResult, WhatIf
+from warpbound.result.kernel import KernelResult
+from warpbound.result.what_if import WhatIf
 
 WORTH = 0.005  # shares below this are left out of tables
 WORTH_A_STALL = 0.01
@@ -100,6 +101,21 @@ def whatifs(rows: Sequence[WhatIf]) -> RenderableType:
     table = _grid("right", "left")
     for row in rows:
         table.add_row(f"{row.speedup:.2f}x", Text.assemble((row.change, "bold"), f" - {row.why}."))
+    return table
+
+
+def explained_whatifs(rows: Sequence[WhatIf]) -> RenderableType:
+    """The same with line, interval, cost and page of each change."""
+    if not rows:
+        return whatifs(rows)
+    table = _grid("right", "left")
+    for row in rows:
+        table.add_row(f"{row.speedup:.2f}x", Text.assemble((row.change, "bold"), f" - {row.why}."))
+        if row.speedup_interval:
+            low, high = row.speedup_interval
+            where = f"line {row.line}; " if row.line else ""
+            words = f"{where}{low:.2f}x to {high:.2f}x; costs {row.cost}; {row.page}"
+            table.add_row("", Text(words, "dim"))
     return table
 
 

@@ -116,7 +116,7 @@ VIEWS: dict[str, View] = {
     "bounds": View("Why: what each resource allows", bottleneck_tables.bounds, _timed),
     "stalls": View("Where a warp's time goes", bottleneck_tables.stalls, lambda entry: entry.stalls),
     "goal": View("The way to the goal", goal, lambda entry: entry.goal is not UNSET),
-    "whatifs": View("What to do first", lambda entry: bottleneck_tables.whatifs(entry.whatifs), _timed),
+    "whatifs": View("What to do first", lambda entry: bottleneck_tables.explained_whatifs(entry.whatifs), _timed),
     "occupancy": View("Occupancy", detail_tables.occupancy),
     "kernel": View("Kernel", detail_tables.kernel),
     "loops": View("Loops, per iteration and warp", detail_tables.loops, lambda entry: entry.loops),

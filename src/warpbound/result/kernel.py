@@ -24,10 +24,10 @@ from warpbound.result.quantities import (
     Number,
     Positive,
     Resource,
-    Sentence,
     Unpublished,
     Whole,
 )
+from warpbound.result.what_if import WhatIf
 
 WarpInstructions = Annotated[Number | None, Meta(description="Warp instructions")]
 Sectors = Annotated[Number | None, Meta(description="Sectors of 32 B")]
@@ -146,14 +146,6 @@ class ModelAnswer(msgspec.Struct, frozen=True):
     unit: str | None
     bottleneck: Annotated[str | None, Meta(description="In the model's own words")]
     reason: Annotated[str | None, Meta(description="Why it cannot speak, or what it had to assume")]
-
-
-class WhatIf(msgspec.Struct, frozen=True):
-    """A change and what it would buy."""
-
-    change: Sentence
-    speedup: Annotated[Positive, Meta(description="> 1 is faster")]
-    why: Sentence
 
 
 class Segment(msgspec.Struct, frozen=True, kw_only=True):

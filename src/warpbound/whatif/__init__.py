@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
-from warpbound.result.kernel import WhatIf
+from warpbound.result.what_if import WhatIf
 from warpbound.whatif import launch_changes
 from warpbound.whatif.code_changes import (
     AHEAD,

@@ -1,0 +1,23 @@
+"""A what-if: a change, what it would buy, where it acts and where its mechanism is explained."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from warpbound.result.quantities import ADDED, Interval, Positive, Sentence
+
+
+class WhatIf(msgspec.Struct, frozen=True):
+    """A change and what it would buy."""
+
+    change: Sentence
+    speedup: Annotated[Positive, Meta(description="> 1 is faster")]
+    why: Sentence
+    mechanism: Annotated[str, Meta(description="Name of its section in docs/mechanisms.md"), ADDED] = ""
+    line: Annotated[int | None, Meta(description="Source line where it acts, from 1"), ADDED] = None
+    speedup_interval: Annotated[
+        Interval | None, Meta(description="What eight of ten changes with this promise obtain"), ADDED
+    ] = None
+    cost: Annotated[str, Meta(description="What it takes, in words; `try` counts it"), ADDED] = ""
+    page: Annotated[str, Meta(description="Where the mechanism is explained"), ADDED] = ""

@@ -1,0 +1,109 @@
+"""What each what-if changes: its mechanism, the line where it acts, what it costs, how sure its gain is, its page.
+
+Source   the interval of a gain: the pairs of docs/advice.md, promised against obtained.
+Models   ln(obtained) / ln(promised) lies in CODE for eight of ten pairs, so that small gains stay small. No interval is
+         narrower than what the model resolves between two versions; those of clocks, which change no code, are that.
+Omits    What a change costs in numbers: `try` compiles it and counts.
+"""
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from msgspec.structs import replace
+
+from warpbound.result.code import Access, SourceLine
+from warpbound.result.what_if import WhatIf
+
+PAGE = "docs/mechanisms.md#{}"
+CODE = (0.68, 1.42)   # powers of the promised gain, 10th and 90th percentile over the pairs
+BOARD = (1.0, 1.0)    # of clocks
+RESOLVED = 0.021      # relative: half width of the interval of a gain of 1
+NOTHING, CLOCKS = "nothing", "clocks and power"
+
+
+@dataclass(frozen=True)
+class Mechanism:
+    """name : its section in docs/mechanisms.md. words : any of them in a what-if names it. cost : what it takes.
+
+    causes : of a warp's waiting, by which its line is found; sectors, wavefronts: the most wasteful access.
+    """
+
+    name: str
+    words: tuple[str, ...]
+    cost: str
+    causes: tuple[str, ...] = ()
+
+
+MEMORY = ("dram", "l2", "l1")
+MECHANISMS = (  # the first that fits names the change
+    Mechanism(CLOCKS, ("clock", "power limit"), "power"),
+    Mechanism("occupancy", ("would let an SM hold", "limit by"),
+              "fewer registers: spills; less shared memory: smaller tiles"),
+    Mechanism("throttling", ("throttling", "block fewer"), NOTHING),
+    Mechanism("sums in registers", ("kept in a register",), "a register", MEMORY),
+    Mechanism("coalescing", ("coalesced",), NOTHING, ("sectors",)),
+    Mechanism("bank conflicts", ("bank conflicts",), "shared memory: an element more per row", ("wavefronts",)),
+    Mechanism("atomics", ("atomics",), "memory for the copies, instructions for their sum", MEMORY),
+    Mechanism("barriers", ("no barriers",), "instructions that exchange values within a warp", ("barrier",)),
+    Mechanism("divergence", ("divergence",), "instructions or memory for the sorting", ("issue",)),
+    Mechanism("spills", ("no spills",), "registers or shared memory", MEMORY),
+    Mechanism("bypassing L1", ("past L1",), NOTHING, MEMORY),
+    Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "shared memory of a tile", MEMORY),
+    Mechanism("loads in flight", ("loads in flight", "ILP x2", "side by side"), "registers of the loads", MEMORY),
+    Mechanism("even work", ("even parts", "blocks that work"), "instructions that share out the work"),
+    Mechanism("grid", ("multiple of", "half the work each", "fill the GPU"), "the fixed work of each block more often"),
+    Mechanism("shared-memory traffic", ("shared-memory traffic",), "registers of the results", ("shared",)),
+    Mechanism("memory traffic", ("L1 traffic", "L2 traffic", "DRAM traffic"), "registers, shared memory or precision",
+              MEMORY),
+    Mechanism("instructions", ("instructions", "multiplications", "FP64", "special functions", "tensor cores"),
+              "precision, or registers of unrolled loops", ("issue", "fixed")),
+)  # fmt: skip
+
+
+def mechanism_of(change: str) -> Mechanism | None:
+    """The mechanism of a change, of the first of two; None for a change that no mechanism names."""
+    first = change.partition("; and ")[0]
+    return next((each for each in MECHANISMS if any(word in first for word in each.words)), None)
+
+
+def promised_between(speedup: float, powers: tuple[float, float] = CODE) -> list[float]:
+    """The least and the greatest gain that eight of ten changes with this promise obtain."""
+    ends = [speedup**power for power in powers]
+    return [min(*ends, speedup / (1 + RESOLVED)), max(*ends, speedup * (1 + RESOLVED))]
+
+
+def explained(changes: Iterable[WhatIf], lines: Sequence[SourceLine], accesses: Sequence[Access]) -> list[WhatIf]:
+    """The what-ifs with mechanism, line, interval, cost and page."""
+    return [_explained(change, lines, accesses) for change in changes]
+
+
+def _explained(change: WhatIf, lines: Sequence[SourceLine], accesses: Sequence[Access]) -> WhatIf:
+    mechanism = mechanism_of(change.change)
+    if mechanism is None:
+        return change
+    powers = BOARD if mechanism.name == CLOCKS else CODE
+    return replace(
+        change, mechanism=mechanism.name, line=_line(change, mechanism, lines, accesses),
+        speedup_interval=promised_between(change.speedup, powers), cost=mechanism.cost,
+        page=PAGE.format(mechanism.name.lower().replace(" ", "-")),
+    )  # fmt: skip
+
+
+def _line(change: WhatIf, mechanism: Mechanism, lines: Sequence[SourceLine], accesses: Sequence[Access]) -> int | None:
+    """The line that the change itself names; else the most wasteful access, or where a warp waits longest for it."""
+    if named := re.search(r"\blines? (\d+)", change.change):
+        return int(named[1])
+    wasteful = [(_waste(access, mechanism.causes), access.line) for access in accesses if access.line]
+    waiting = [(sum(row.parts.get(cause, 0.0) for cause in mechanism.causes), row.line) for row in lines if row.line]
+    cost, line = max([*wasteful, *waiting], default=(0.0, None), key=lambda row: row[0])
+    return line if cost > 0 else None
+
+
+def _waste(access: Access, causes: Sequence[str]) -> float:
+    """Sectors or wavefronts of an access beyond those that would do; 0 for other causes."""
+    if "sectors" in causes and access.space == "global":
+        return (access.sectors or 0.0) - (access.ideal_sectors or 0.0)
+    if "wavefronts" in causes and access.space == "shared":
+        return (access.wavefronts or 0.0) - (access.ideal_wavefronts or 0.0)
+    return 0.0
