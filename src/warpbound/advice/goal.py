@@ -1,13 +1,15 @@
 """A goal backwards: the least change that reaches a time, or why none can; and what the time is made of."""
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from warpbound.advice import levers
+from warpbound.advice import levers, slack
 from warpbound.advice.certificate import Certificate, certificate
 from warpbound.advice.gap import parts
 from warpbound.advice.levers import Timed
+from warpbound.advice.slack import Slack
 from warpbound.analysis.answer import result_of, reworked, work_of
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import Settings
@@ -18,8 +20,18 @@ from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
-from warpbound.result.goal import CertificateFacts, Goal, Interaction, LeastChange, Part, Share
+from warpbound.result.goal import (
+    CertificateFacts,
+    Goal,
+    InstructionSlack,
+    Interaction,
+    LeastChange,
+    LineSlack,
+    Part,
+    Share,
+)
 from warpbound.result.kernel import KernelResult
+from warpbound.schedule import Place
 
 UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 MOST_PAIRS = 5
@@ -79,20 +91,21 @@ def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
     x = Timed(work.whole, case.place, partial(times_of, case, work), entry.time_s, cycles)
     time_s = target.seconds(entry.time_s, least.time_s)
     changes = [] if time_s < least.time_s or entry.time_s <= time_s else levers.least_changes(x, time_s)
-    shares, slack = levers.shares(x), levers.slack(x)
+    shares, resources, lines = levers.shares(x), levers.slack(x), slack.of_lines(x)
     return Goal(
         target=target.words, target_s=time_s, reached=entry.time_s <= time_s, forbidden=time_s < least.time_s,
         certificate=_facts(least), share_of_certificate=least.time_s / entry.time_s,
         gap=[Part(cause=part.cause, time_s=part.time_s) for part in parts(x, least)],
         changes=[LeastChange(resources=list(each.resources), left=each.left, time_s=each.time_s) for each in changes],
         shares=[
-            Share(resource=name, time_s=share_s, slack=slack.get(name))
+            Share(resource=name, time_s=share_s, slack=resources.get(name))
             for name, share_s in sorted(shares.items(), key=lambda item: -item[1])
         ],
         interactions=[
             Interaction(changes=list(pair.changes), alone=list(pair.alone), together=pair.together)
             for pair in levers.interactions(x)[:MOST_PAIRS]
         ],
+        lines=_line_slack(lines), instructions=_instruction_slack(case, work, lines),
         critical_line=_critical_line(entry),
     )  # fmt: skip
 
@@ -102,6 +115,25 @@ def _facts(least: Certificate) -> CertificateFacts:
         time_s=least.time_s, why=least.why, needed_bytes=least.needed_bytes, kept_bytes=least.kept_bytes,
         operations=least.operations, memory_s=least.memory_s, operations_s=least.operations_s,
     )  # fmt: skip
+
+
+def _line_slack(lines: Mapping[Place, Slack]) -> list[LineSlack]:
+    return [
+        LineSlack(file=file, line=line, cycles=each.cycles, slack=each.times, more_cycles=each.more)
+        for (file, line), each in lines.items()
+    ]
+
+
+def _instruction_slack(case: Case, work: Work, lines: Mapping[Place, Slack]) -> list[InstructionSlack]:
+    code = case.program.instructions
+    return [
+        InstructionSlack(
+            address=code[index].address, text=code[index].text, line=place.outermost.line, cycles=each.cycles,
+            slack=each.times,
+        )
+        for index, each in slack.of_instructions(code, work.timed, lines).items()
+        if (place := code[index].place)
+    ]  # fmt: skip
 
 
 def _critical_line(entry: KernelResult) -> int | None:

@@ -11,6 +11,8 @@ from warpbound.result.goal import Goal, LeastChange
 from warpbound.result.kernel import KernelResult
 
 MOST_CHANGES = 4
+MOST_LINES = 5
+MOST_TIMES = 100
 WORTH = 0.01  # of the time: smaller parts and shares are left out
 
 
@@ -76,8 +78,29 @@ def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
             table.add_row(resource_words(row.resource), f"{100 * row.time_s / now_s:.0f} %", free)
     yield table
     yield Text("Slack: how many times its demand may be before the time is 1 % longer.", "dim")
+    if own.lines:
+        yield Text()
+        yield _slack_table(own)
+        yield Text("Slack of a line: how many times as long it alone may take before the time is 1 % longer.", "dim")
     for pair in own.interactions:
         a, b = pair.alone
         yield Text(f"{pair.together:.2f}x together, {a:.2f}x and {b:.2f}x alone: {'; with '.join(pair.changes)}.")
     if own.critical_line:
         yield Text(f"Critical line: {own.critical_line}.")
+
+
+def _slack_table(own: Goal) -> Table:
+    """Lines with their slack, and below each the dearest of its instructions."""
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
+    for name in ("line", "cycles of a warp", "slack", "instruction"):
+        table.add_column(name, justify="left" if name == "instruction" else "right")
+    for row in own.lines[:MOST_LINES]:
+        inside = [each for each in own.instructions if each.line == row.line][:1]
+        dearest = f"{inside[0].text} ({inside[0].cycles:.0f} cycles, {_times(inside[0].slack)})" if inside else ""
+        table.add_row(str(row.line), f"{row.cycles:.0f}", _times(row.slack), Text(dearest))
+    return table
+
+
+def _times(slack: float | None) -> str:
+    """A slack in words."""
+    return "no end" if slack is None else "over 100x" if slack > MOST_TIMES else f"{slack:.2f}x"

@@ -43,6 +43,26 @@ class Share(msgspec.Struct, frozen=True, kw_only=True):
     slack: Number | None
 
 
+class LineSlack(msgspec.Struct, frozen=True, kw_only=True):
+    """How much longer a line may take, alone, before the time is 1 % longer; null: more than the model can tell."""
+
+    file: str
+    line: Whole
+    cycles: Annotated[Number, Meta(description="That it costs a warp")]
+    slack: Annotated[Number | None, Meta(description="How many times as long it may take")]
+    more_cycles: Annotated[Number | None, Meta(description="How many cycles longer it may take")]
+
+
+class InstructionSlack(msgspec.Struct, frozen=True, kw_only=True):
+    """The same of an instruction of one of these lines; what a warp waits before it issues is its own."""
+
+    address: Whole
+    text: str
+    line: Whole
+    cycles: Annotated[Number, Meta(description="That it costs a warp")]
+    slack: Annotated[Number | None, Meta(description="How many times as long it may take")]
+
+
 class Interaction(msgspec.Struct, frozen=True, kw_only=True):
     """Two changes that together gain more than the product of their gains."""
 
@@ -64,4 +84,6 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True):
     changes: Annotated[list[LeastChange], Meta(description="One resource where one suffices, else pairs")]
     shares: list[Share]
     interactions: list[Interaction]
+    lines: Annotated[list[LineSlack], Meta(description="Those that cost a warp most")]
+    instructions: Annotated[list[InstructionSlack], Meta(description="Of these lines, those that cost a warp most")]
     critical_line: Annotated[Whole | None, Meta(description="Costs a warp most of what binds")]
