@@ -70,6 +70,14 @@ def test_a_sampled_program_has_times_but_no_results() -> None:
     assert [launch["time_s"] for launch in sampled["launches"]] == [launch["time_s"] for launch in whole["launches"]]
 
 
+def test_a_race_on_shared_memory_is_named_where_it_is_looked_for() -> None:
+    report, done = run("race.cu", options=("--check", "races"))
+    (problem,) = report["problems"]
+    assert problem.startswith("careless: a race on shared memory: line 6 `s[threadIdx.x] = p[threadIdx.x];`, STS, and ")
+    assert "line 7 " in problem
+    assert done.code == ANSWERED
+
+
 def test_a_wild_access_is_named_and_what_is_lacking_is_listed() -> None:
     report, done = run("wild_access.cu")
     assert done.err.splitlines()[:2] == ["cudaErrorNotSupported", "cudaErrorIllegalAddress"]

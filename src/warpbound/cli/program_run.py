@@ -33,6 +33,10 @@ Examples:
     "--execute", type=click.Choice(("all", "sampled")), default="all", show_default=True,
     help="all: every block, results are true. sampled: times only, for programs that are too large.",
 )  # fmt: skip
+@click.option(
+    "--check", "checks", type=click.Choice(("races",)), multiple=True,
+    help="races: name accesses of shared memory by different warps that no barrier orders.",
+)
 @click.option("--kernel-name", metavar="REGEX", help="Predict only kernels whose name matches.")
 @click.option("--launch-skip", type=click.IntRange(0), default=0, metavar="N", help="Leave out the first N of these.")
 @click.option("--launch-count", type=click.IntRange(1), metavar="N", help="Predict at most N launches.")
@@ -44,9 +48,9 @@ Examples:
 @click.option("-o", "out", metavar="OUT", help="Write the report to this file, not to the terminal.")
 @click.argument("words", nargs=-1, required=True, metavar="-- PROGRAM|FILE.cu [ARGS]")
 def run(
-    gpu: str, execute: str, kernel_name: str | None, launch_skip: int, launch_count: int | None,
-    include: tuple[str, ...], options: tuple[str, ...], timeout: float | None, trace: str | None, form: str,
-    out: str | None, words: tuple[str, ...],
+    gpu: str, execute: str, checks: tuple[str, ...], kernel_name: str | None, launch_skip: int,
+    launch_count: int | None, include: tuple[str, ...], options: tuple[str, ...], timeout: float | None,
+    trace: str | None, form: str, out: str | None, words: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run a CUDA program on an emulated GPU and predict the time of each of its kernels."""
     from warpbound import machine
@@ -59,7 +63,7 @@ def run(
     if not board.board:
         reason = f"{board.name} is an architecture, no board: a program needs one."
         raise InputError(reason, "`warpbound gpus` lists the boards.")
-    choice = Choice(execute == "all", _chooser(kernel_name, launch_skip, launch_count))
+    choice = Choice(execute == "all", _chooser(kernel_name, launch_skip, launch_count), frozenset(checks))
     with tempfile.TemporaryDirectory(prefix="warpbound-") as folder:
         program = _program(words[0], board, include, options, Path(folder))
         output = sys.stderr.fileno() if form != "text" and out is None else None

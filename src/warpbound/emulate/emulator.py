@@ -326,13 +326,7 @@ class Chunk:
         return f"block {block}, thread {thread}"
 
     def _line(self, at: int) -> str:
-        program = self.kernel.program
-        instruction = program.instructions[at]
-        if instruction.place is None:
-            return f"{program.title}, instruction {instruction.address:#x} `{instruction.text}`"
-        place = instruction.place.outermost
-        text = program.source_line(place.line)
-        return f"{program.title}, line {place.line}" + (f" `{text}`" if text else "") + f", {instruction.mnemonic}"
+        return f"{self.kernel.program.title}, {line_of(self.kernel.program, at)}"
 
     def _fault(self, bad: BadAccess) -> InputError:
         lane = bad.lane if self.x.index is None else int(self.x.index[bad.lane])
@@ -376,6 +370,16 @@ class Chunk:
             f"{where}: still running after {limit}: the blocks are long, or a loop has no end.",
             "Give a smaller problem, or more time with analyze --patience SECONDS.",
         )
+
+
+def line_of(program: Program, at: int) -> str:
+    """An instruction in words: its source line, or itself."""
+    instruction = program.instructions[at]
+    if instruction.place is None:
+        return f"instruction {instruction.address:#x} `{instruction.text}`"
+    place = instruction.place.outermost
+    text = program.source_line(place.line)
+    return f"line {place.line}" + (f" `{text}`" if text else "") + f", {instruction.mnemonic}"
 
 
 def _unravel(number: int, sizes: tuple[int, int, int]) -> tuple[int, int, int]:

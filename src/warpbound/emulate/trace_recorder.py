@@ -64,7 +64,7 @@ class Recording:
         self.streams: dict[int, list[NDArray[np.int32]]] = {
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
-        self.guards = [_guard(kernel, at) for at in range(len(instructions))]
+        self.guards = [guard_of(kernel, at) for at in range(len(instructions))]
         self.passes_unset = [instruction.traits.passes_unset for instruction in instructions]
         self.watched = [
             space for space in WATCHED if any(space in instruction.traits.loads for instruction in instructions)
@@ -286,7 +286,8 @@ def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
     return np.bitwise_count(ballots(lanes)).astype(np.int64)
 
 
-def _guard(kernel: Kernel, at: int) -> Read | None:
+def guard_of(kernel: Kernel, at: int) -> Read | None:
+    """What reads the guard of an instruction; None without one."""
     instruction = kernel.program.instructions[at]
     guard = instruction.guard
     if guard is None or (guard.index == PT and not guard.invert):

@@ -20,6 +20,7 @@ from warpbound.programs.launches import (
 from warpbound.programs.modules import Kernel, Module, NoCode
 from warpbound.programs.properties import attribute, capacity, device_properties
 from warpbound.programs.protocol import COOPERATIVE, Answer, CudaError, MemoryKind, Operation, Question, Refusal
+from warpbound.programs.race_check import RaceCheck
 from warpbound.programs.timeline import Timeline, link_bandwidth
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.program_run import Executed
@@ -33,11 +34,12 @@ class Choice:
     """Which launches are executed in full and predicted.
 
     every_block : all blocks are executed, so that results are true. timed : whether a launch (kernel's title, number of
-    the launch among those of that name) is predicted.
+    the launch among those of that name) is predicted. checks : what else is looked for: "races".
     """
 
     every_block: bool
     timed: Callable[[str], bool]
+    checks: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -77,6 +79,7 @@ class Session:
         self.kernels: list[Kernel] = []
         self.carveouts: dict[int, int] = {}
         self.allowed: dict[int, int] = {}
+        self.races = RaceCheck(self.heap)
         self._answers: dict[Operation, Callable[[Question], Answer]] = {
             Operation.REFUSED: self._refused, Operation.MODULE: self._module, Operation.KERNEL: self._kernel,
             Operation.VARIABLE: self._variable, Operation.ALLOCATE: self._allocate, Operation.RELEASE: self._release,
@@ -230,6 +233,9 @@ class Session:
         seconds = (timing.time_s if timing else None) or 0.0
         share = _product(request.grid) / max(1, blocks_per_sm(request, self.board) * int(self.board.value("sm_count")))
         start = self.timeline.kernel(request.kernel.program.title, request.stream, seconds, share, number)
+        if "races" in self.choice.checks:
+            for sentence in self.races.of(request):
+                self._problem(sentence)
         output: list[bytes] = []
         expected = timing.warp_instructions if timing else UNKNOWN
         executed: Executed = "sampled"

@@ -1,0 +1,227 @@
+"""Races on shared memory: accesses by different warps of a block of which the order decides what is there.
+
+Models   two accesses of one byte between the same two barriers, at least one of which changes it: by different warps,
+         not both atomic. A store that leaves what was there is none.
+Omits    lanes of one warp; order that other means than the block's barrier 0 bring about (`unchecked` names them).
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.emulator import STEP_LIMIT, Chunk, make_ready
+from warpbound.emulate.memory_windows import Window
+from warpbound.emulate.state import LANES, Mask, State
+from warpbound.emulate.trace_recorder import guard_of
+from warpbound.kernel_launch import Launch
+from warpbound.program.instruction import RZ, Instruction
+from warpbound.program.kernel import Program
+from warpbound.program.registers import lane_bytes, matrices
+from warpbound.quick_dataclasses import dataclass
+
+SEVERAL = -2  # warps that have read a byte since the last barrier; NOBODY: none
+NOBODY = -1
+_ORDERING = ("SYNCS", "UCGABAR_ARV", "CGABAR_ARV", "UCGABAR_WAIT", "CGABAR_WAIT")
+_LOCKS = ("CAS", "EXCH")
+_WORD_B = 4
+_STORES = ("store", "copy")
+_ATOMICS = ("atomic", "reduction")
+
+Cells = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Race:
+    """Two accesses (instruction indices, the earlier one first) of a byte of shared memory by two warps of a block."""
+
+    first: int
+    second: int
+    warps: tuple[int, int]
+    address: int
+    block: int
+
+
+def unchecked(program: Program) -> str:
+    """What else than barrier 0 orders the accesses of a kernel; empty where nothing does."""
+    for instruction in program.instructions:
+        if instruction.opcode in _ORDERING:
+            return f"`{instruction.opcode}`"
+        numbers = [x.value for x in instruction.operands if x.kind == "immediate"]
+        if instruction.opcode == "BAR" and ("ARV" in instruction.modifiers or any(numbers)):
+            return "a named barrier"
+        if instruction.opcode == "ATOMS" and any(word in instruction.modifiers for word in _LOCKS):
+            return f"`{instruction.opcode}` that may be a lock"
+    return ""
+
+
+def shared_races(program: Program, launch: Launch, blocks: Sequence[int]) -> tuple[Race, ...]:
+    """Races in these blocks of a launch, one for each pair of instructions; none where `unchecked` says why not.
+
+    Raises InputError where a block does not run to its end.
+    """
+    if unchecked(program) or not any("shared" in each.traits.spaces for each in program.instructions):
+        return ()
+    kernel = make_ready(program, launch)
+    if kernel.cluster_size > 1:
+        return ()
+    races: dict[tuple[int, int], Race] = {}
+    run_blocks(kernel, np.asarray(blocks, np.int64), STEP_LIMIT, lambda chunk: _stepper(chunk, races))
+    return tuple(races[pair] for pair in sorted(races))
+
+
+def _stepper(chunk: Chunk, races: dict[tuple[int, int], Race]) -> Callable[[int], int | None]:
+    """Executes an instruction and compares its accesses with earlier ones."""
+    x, handlers, instructions = chunk.x, chunk.handlers, chunk.kernel.program.instructions
+    if not isinstance(x.recorder, _Watch):
+        x.recorder = _Watch(chunk, races)
+    watch = x.recorder
+    barriers = [instruction.traits.is_block_barrier for instruction in instructions]
+    guards = [guard_of(chunk.kernel, at) if barrier else None for at, barrier in enumerate(barriers)]
+
+    def step(at: int) -> int | None:
+        watch.at = at
+        if barriers[at]:
+            guard = guards[at]
+            meeting = x.active() if guard is None else x.active() & guard(x)
+            watch.intervals[watch.lanes(x)[meeting]] += 1
+        move: int | None = handlers[at](x)
+        watch.settle()
+        return move
+
+    return step
+
+
+class _Last:
+    """The last access of each byte: by which warp, with which instruction, in which interval between barriers."""
+
+    def __init__(self, count: int) -> None:
+        self.warp: Cells = np.full(count, NOBODY, np.int64)
+        self.at: Cells = np.zeros(count, np.int64)
+        self.interval: Cells = np.full(count, -1, np.int64)
+        self.atomic = np.zeros(count, np.bool_)
+        self.changed = np.zeros(count, np.bool_)
+
+
+@dataclass(frozen=True)
+class _Bytes:
+    """Bytes that one instruction accesses, one after the other: place in the chunk's shared memory, warp, interval."""
+
+    places: Cells
+    warps: Cells
+    intervals: Cells
+
+    def where(self, chosen: Mask) -> "_Bytes":
+        return _Bytes(self.places[chosen], self.warps[chosen], self.intervals[chosen])
+
+
+class _Watch:
+    """Recorder of a chunk's accesses of shared memory."""
+
+    def __init__(self, chunk: Chunk, races: dict[tuple[int, int], Race]) -> None:
+        self.chunk, self.races, self.at = chunk, races, 0
+        self.window: Window = chunk.x.windows["shared"]
+        self.reads, self.writes = _Last(len(self.window.bytes)), _Last(len(self.window.bytes))
+        self.intervals: Cells = np.zeros(chunk.x.lane_count, np.int64)  # barriers that each lane has come to
+        self.pending: tuple[_Bytes, NDArray[np.uint8], NDArray[np.uint8] | None] | None = None
+
+    def lanes(self, x: State) -> Cells:
+        """The selected lanes, by their place in the chunk."""
+        return np.arange(x.lane_count) if x.index is None else np.asarray(x.index)
+
+    # --- what the emulator tells ---
+
+    def access(self, x: State, space: str, addresses: NDArray[Any]) -> None:
+        instruction = self.chunk.kernel.program.instructions[self.at]
+        if space != "shared":
+            return
+        size, lanes = lane_bytes(instruction), self.lanes(x)
+        taking_part = x.active().copy()
+        if instruction.traits.width == "matrices":
+            taking_part &= lanes % LANES < 8 * matrices(instruction)
+        lanes = lanes[taking_part]
+        starts = self.window.base(1)[lanes] + np.broadcast_to(addresses, len(taking_part))[taking_part].astype(np.int64)
+        places = (starts[:, None] + np.arange(size)).ravel()
+        mine = _Bytes(places, np.repeat(lanes // LANES, size), np.repeat(self.intervals[lanes], size))
+        kind = instruction.traits.kind
+        if kind in _STORES or kind in _ATOMICS:
+            stored = _stored(x, instruction, size, taking_part) if kind == "store" else None
+            self.pending = mine, self.window.bytes[places].copy(), stored
+        else:
+            self._read(mine)
+
+    def bulk(self, own: Cells, places: Cells, inside: Mask | None) -> None:
+        """Bulk copies come with barriers in memory, which are not checked."""
+
+    def again(self, space: str) -> Callable[[], None]:
+        """Only where addresses alone are followed."""
+        return lambda: None
+
+    def fresh(self, what: str) -> None:
+        """What was never written is no race."""
+
+    def arrive(self, at: int, warps: Cells) -> None:
+        """Nothing is counted."""
+
+    # --- comparison ---
+
+    def _read(self, mine: _Bytes) -> None:
+        last = self.writes
+        met = _other(last, mine) & last.changed[mine.places]
+        self._note(last, mine.where(met))
+        keep, at = self.reads, mine.places
+        several = (keep.interval[at] == mine.intervals) & (keep.warp[at] != mine.warps)
+        keep.warp[at] = mine.warps
+        twice = keep.warp[at] != mine.warps  # another warp of this instruction
+        keep.warp[at[several | twice]] = SEVERAL
+        keep.at[at], keep.interval[at] = self.at, mine.intervals
+
+    def settle(self) -> None:
+        """Compare what the instruction has written with earlier accesses."""
+        if self.pending is None:
+            return
+        (mine, before, stored), self.pending = self.pending, None
+        after = self.window.bytes[mine.places]
+        atomic = self.chunk.kernel.program.instructions[self.at].traits.kind in _ATOMICS
+        changed = before != after
+        keep, at = self.writes, mine.places
+        both_atomic = keep.atomic[at] & atomic
+        self._note(keep, mine.where(_other(keep, mine) & changed & ~both_atomic))
+        self._note(self.reads, mine.where(_other(self.reads, mine) & changed))
+        keep.warp[at] = mine.warps
+        if stored is not None:  # two warps of this instruction store different bytes
+            keep.at[at], keep.interval[at] = self.at, mine.intervals
+            self._note(keep, mine.where((keep.warp[at] != mine.warps) & (stored != after)))
+        keep.at[at], keep.interval[at], keep.atomic[at] = self.at, mine.intervals, atomic
+        keep.changed[at] = changed
+
+    def _note(self, last: _Last, mine: _Bytes) -> None:
+        """Keep the first race of each pair of instructions."""
+        earlier, chosen = np.unique(last.at[mine.places], return_index=True)
+        for first, row in zip(earlier.tolist(), chosen.tolist(), strict=True):
+            place, size = int(mine.places[row]), self.window.size
+            warps = self.chunk.kernel.lanes_per_block // LANES
+            other = int(last.warp[place])
+            pair = (other % warps if other >= 0 else other, int(mine.warps[row]) % warps)
+            block = int(self.chunk.blocks[place // size])
+            self.races.setdefault((first, self.at), Race(first, self.at, pair, place % size, block))
+
+
+def _other(last: _Last, mine: _Bytes) -> Mask:
+    """Which bytes another warp accessed in the same interval."""
+    at = mine.places
+    return np.asarray(
+        (last.interval[at] == mine.intervals) & (last.warp[at] != mine.warps) & (last.warp[at] != NOBODY)
+    )
+
+
+def _stored(x: State, instruction: Instruction, size: int, taking_part: Mask) -> NDArray[np.uint8] | None:
+    """The bytes that each lane stores, one after the other; None where all lanes store the same."""
+    value = instruction.operands[-1]
+    if value.kind != "register" or value.index == RZ or instruction.traits.width == "matrices":
+        return None
+    words = [x.get(value.index + i)[taking_part] for i in range(-(-size // _WORD_B))]
+    raw = np.ascontiguousarray(np.stack(words, axis=1).astype("<u4")).view(np.uint8)
+    return np.asarray(raw.reshape(len(words[0]), -1)[:, :size].ravel())
