@@ -10,6 +10,11 @@ from warpbound.program.source_files import programs
 VALUES = "template <int N, int M> __global__ void k(float *x) { x[N * threadIdx.x] = M; }\n"
 TYPES = "template <typename T> __global__ void k(const T *__restrict__ x, T *y, int n) { y[n] = x[n]; }\n"
 MIXED = "template <typename T, int N> __global__ void k(T *x) { x[threadIdx.x] += N; }\n"
+FUNCTOR = (
+    "struct Scale { float a; __device__ float operator()(int i) const { return a * i; } };\n"
+    "template <class Op> struct Twice { Op op; __device__ float operator()(int i) const { return 2 * op(i); } };\n"
+    "template <class F> __global__ void k(float *x, F f) { x[threadIdx.x] = f(threadIdx.x); }\n"
+)
 BY_VALUE = "template <class A, class B> __global__ void k(A a, B *b) { *b = a; }\n"
 
 
@@ -29,6 +34,12 @@ BY_VALUE = "template <class A, class B> __global__ void k(A a, B *b) { *b = a; }
         (MIXED + "void f(float *x) { k<<<1, 1>>>(x); }", (), ("k",)),
         (BY_VALUE + "void f(float *x) { k<<<1, 1>>>(2.5, x); k<<<1, 1>>>(2, x); }",
          ("k<double, float>", "k<int, float>"), ()),
+        (FUNCTOR + "void f(float *x) { k<<<1, 1>>>(x, Scale{2}); }", ("k<Scale>",), ()),
+        (FUNCTOR + "void f(float *x) { k<<<1, 1>>>(x, Scale(2)); k<<<1, 1>>>(x, Twice<Scale>{}); }",
+         ("k<Scale>", "k<Twice<Scale>>"), ()),
+        (FUNCTOR + "void f(float *x) { Scale s{2}; k<<<1, 1>>>(x, s); k<<<1, 1>>>(x, chosen(2)); }",
+         ("k<Scale>",), ()),
+        (FUNCTOR + "void f(float *x) { k<<<1, 1>>>(x, chosen(2)); }", (), ("k",)),
         ("namespace n {\n" + TYPES + "}\nvoid f(float *p) { n::k<<<1, 1>>>(p, p, 3); }", ("n::k<float>",), ()),
     ],
 )  # fmt: skip

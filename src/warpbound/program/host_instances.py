@@ -17,6 +17,7 @@ _DECLARATIONS = frozenset(
     {"declaration", "parameter_declaration", "optional_parameter_declaration", "alias_declaration", "type_definition"}
 )
 _FUNCTIONS = ("function_definition", "lambda_expression")
+_CLASSES = frozenset({"struct_specifier", "class_specifier"})
 _RESTRICT = re.compile(r"\b__restrict(?:__)?\b")
 _DEPTH = 6  # of constants in terms of constants
 _MOST_TYPE = 80  # characters of a deduced type
@@ -128,7 +129,24 @@ def _type_of(node: Any, scope: _Scope) -> str:
         left, right = (node.child_by_field_name(side) for side in ("left", "right"))
         kinds = [_type_of(side, scope) for side in (left, right) if side is not None]
         return next((kind for kind in ("double", "float") if kind in kinds), kinds[0] if kinds else "")
-    return ""
+    return _made(node)
+
+
+def _made(node: Any) -> str:
+    """The type of an object that is made on the spot, a functor for instance: `Scale{2}`, `Scale(2)`."""
+    field = {"compound_literal_expression": "type", "call_expression": "function"}.get(node.type)
+    kind = node.child_by_field_name(field) if field else None
+    if kind is None:
+        return ""
+    text = text_of(kind)
+    if field == "type":
+        return text
+    root = node
+    while root.parent is not None:
+        root = root.parent
+    names = (each.child_by_field_name("name") for each in descendants(root, _CLASSES))
+    name = text.partition("<")[0].rpartition("::")[2].strip()
+    return text if name in {text_of(each) for each in names if each is not None} else ""
 
 
 def _of_literal(text: str) -> str:

@@ -214,6 +214,7 @@ class Job:
             return kernels.none(self.name)
         template = next(kernel for kernel in source.kernels if kernel.qualified == source.deduced[0])
         reason, hint = f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}."
+        hint += " nvcc reads host code, lambdas included (--compiler nvcc; pip install 'warpbound[nvcc]')."
         return NoInstance(reason, hint, (example(template),))
 
 
