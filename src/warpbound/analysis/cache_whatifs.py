@@ -16,9 +16,12 @@ from warpbound.emulate import Trace
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.requests import bypasses_l1
+from warpbound.memory.sampled_accesses import Spaces
+from warpbound.memory.traffic import How, asked_for
 from warpbound.memory.traffic import traffic as cached_traffic
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
+from warpbound.quick_dataclasses import dataclass
 from warpbound.whatif import Alternative
 from warpbound.workload.dynamic import Sample
 
@@ -27,7 +30,18 @@ LOST = 0.05  # share of the loaded sectors that L1 must lose for a choice to be 
 STREAMING = 0.1  # share of a load's sectors that even an endless L1 serves, below which nothing is lost past it
 FOLLOWED = 60_000  # sectors: a what-if needs no more, and there are several
 FEWER = (2, 4)  # times fewer blocks per SM
+LOCAL = "local"  # memory whose place a driver chooses
 BYPASS = ("STRONG", "GPU")  # modifiers of a load that L1 does not serve
+
+
+@dataclass(frozen=True)
+class _Run:
+    """The executed sample, and what its accesses ask for; None where their addresses depend on the resident blocks."""
+
+    trace: Trace
+    sample: Sample
+    how: How
+    asked: Spaces | None
 
 
 def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Iterator[Alternative]:
@@ -39,14 +53,18 @@ def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     hit_rate, repeat_rate = traffic.l1_hit_rate or 0.0, traffic.l1_repeat_rate or 0.0
     if not caches.l1_bytes or repeat_rate < hit_rate + LOST:
         return
-    endless = _followed(case, trace, sample, replace(caches, l1_bytes=ENDLESS))
+    how = replace(cache_settings(case, sample), followed=FOLLOWED)
+    local = trace.accesses.get(LOCAL)
+    shared = local is None or not len(local.warp)
+    run = _Run(trace, sample, how, asked_for(case.program, trace, caches, how) if shared else None)
+    endless = _followed(case, run, replace(caches, l1_bytes=ENDLESS))
     why = f"L1 serves {_cent(hit_rate)} of what is loaded and L2 {_cent(traffic.l2_hit_rate)} of the rest"
-    yield from _past_l1(case, trace, sample, (endless, why))
-    yield from _larger_l1(case, trace, sample, why)
-    yield from _throttled(case, trace, sample, why)
+    yield from _past_l1(case, run, (endless, why))
+    yield from _larger_l1(case, run, why)
+    yield from _throttled(case, run, why)
 
 
-def _past_l1(case: Case, trace: Trace, sample: Sample, endless_l1: tuple[Traffic, str]) -> Iterator[Alternative]:
+def _past_l1(case: Case, run: _Run, endless_l1: tuple[Traffic, str]) -> Iterator[Alternative]:
     """Source lines whose loads hardly ever hit L1; where that is all of them, the line that loads most."""
     endless, why = endless_l1
     origins = endless.by_instruction.sectors_from
@@ -61,7 +79,7 @@ def _past_l1(case: Case, trace: Trace, sample: Sample, endless_l1: tuple[Traffic
         return
     where = f" of line{'s' * (len(lines) > 1)} {', '.join(map(str, sorted(lines)))}"
     other = replace(case, program=_bypassing(case.program, {i for line in lines for i in loads[line]}))
-    yield _with_caches(other, trace, sample, cache_facts(case), f"loads{where} past L1 (__ldcg, ld.global.cg)", why)
+    yield _with_caches(other, run, cache_facts(case), f"loads{where} past L1 (__ldcg, ld.global.cg)", why)
 
 
 def _bypassing(program: Program, past: set[int]) -> Program:
@@ -73,18 +91,18 @@ def _bypassing(program: Program, past: set[int]) -> Program:
     return replace(program, instructions=tuple(code))
 
 
-def _larger_l1(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[Alternative]:
+def _larger_l1(case: Case, run: _Run, why: str) -> Iterator[Alternative]:
     """Half the shared memory, or no more of it than the blocks need."""
     caches, resident = cache_facts(case), case.residency.blocks_per_sm
     needed = shared_per_block(case) * resident
     least = hierarchy.facts(case.gpu, resident, needed)
     if least.l1_bytes > caches.l1_bytes:
         change = f"a carve-out of no more than the blocks need ({_KiB(least)} of L1 instead of {_KiB(caches)})"
-        yield _with_caches(case, trace, sample, least, change, why)
+        yield _with_caches(case, run, least, change, why)
     half = hierarchy.facts(case.gpu, resident, needed // 2)
     if case.program.shared_bytes + (case.launch.smem if case.launch else 0) and half.l1_bytes > least.l1_bytes:
         change = f"half the shared memory per block, for L1 ({_KiB(half)} instead of {_KiB(caches)})"
-        yield _with_caches(case, trace, sample, half, change, why)
+        yield _with_caches(case, run, half, change, why)
 
 
 def _cent(share: float | None) -> str:
@@ -95,7 +113,7 @@ def _KiB(caches: Facts) -> str:
     return f"{caches.l1_bytes / 1024:.0f} KiB"
 
 
-def _throttled(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[Alternative]:
+def _throttled(case: Case, run: _Run, why: str) -> Iterator[Alternative]:
     """Fewer blocks on each SM, which share L1 between them."""
     resident = case.residency.blocks_per_sm
     carveout = case.launch.carveout if case.launch else None
@@ -105,20 +123,20 @@ def _throttled(case: Case, trace: Trace, sample: Sample, why: str) -> Iterator[A
             continue
         caches = hierarchy.facts(case.gpu, fewer_blocks, shared_per_block(case) * fewer_blocks, carveout)
         change = f"{fewer_blocks} instead of {resident} blocks per SM (throttling), so that each has more of the caches"
-        fewer = _with_caches(case, trace, sample, caches, change, why)
+        fewer = _with_caches(case, run, caches, change, why)
         warps = case.place.warps_per_sm * fewer_blocks / resident
         yield replace(fewer, place=replace(case.place, warps_per_sm=warps))
 
 
 def _with_caches(  # noqa: PLR0913  (each is one fact of the choice)
-    case: Case, trace: Trace, sample: Sample, caches: Facts, change: str, why: str
+    case: Case, run: _Run, caches: Facts, change: str, why: str
 ) -> Alternative:
     """The work with changed caches."""
-    traffic = _followed(case, trace, sample, caches)
+    traffic = _followed(case, run, caches)
     then = f", then {_cent(traffic.l1_hit_rate)} and {_cent(traffic.l2_hit_rate)}"
-    return Alternative(change, why + then, average_work(case, trace, sample, traffic), case.place)
+    return Alternative(change, why + then, average_work(case, run.trace, run.sample, traffic), case.place)
 
 
-def _followed(case: Case, trace: Trace, sample: Sample, caches: Facts) -> Traffic:
+def _followed(case: Case, run: _Run, caches: Facts) -> Traffic:
     """The traffic with other caches."""
-    return cached_traffic(case.program, trace, caches, replace(cache_settings(case, sample), followed=FOLLOWED))
+    return cached_traffic(case.program, run.trace, caches, run.how, run.asked)

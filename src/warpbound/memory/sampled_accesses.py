@@ -4,6 +4,7 @@ Models   Local memory has addresses as a driver might choose them, away from eve
          blocks that ran before them on the same SM.
 """
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,8 @@ from numpy.typing import NDArray
 from warpbound.emulate.trace import Accesses, Trace, accesses_of
 from warpbound.memory import requests
 from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
-from warpbound.memory.requests import Cost
+from warpbound.memory.requests import Cost, SectorList
+from warpbound.memory.reuse import pages
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
@@ -35,6 +37,21 @@ class Space:
     def total(self, values: NDArray[Any], kind: int) -> float:
         """Whole-launch sum of per-access values over the accesses of one kind."""
         return round(float((values * self.weight)[self.cost.kind == kind].sum()), _DIGITS)
+
+    @cached_property
+    def _lists(self) -> dict[float, SectorList]:
+        return {}
+
+    def sectors(self, part: float = 1.0) -> SectorList:
+        """Distinct sectors of every access, as `requests.sector_list`, found once for each part of the lines."""
+        if part not in self._lists:
+            self._lists[part] = requests.sector_list(self.accesses, part)
+        return self._lists[part]
+
+    @cached_property
+    def pages(self) -> int:
+        """Pages that the accesses touch."""
+        return pages(requests.sector_list(self.accesses).sector)
 
     @property
     def takes_part(self) -> NDArray[np.bool_]:

@@ -284,7 +284,7 @@ def _followed(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]
 
 def _sectors(parts: tuple[Space, Space], part: float) -> SectorList:
     """Sectors of that share of the lines; rows of the second space are numbered after those of the first."""
-    first, second = (requests.sector_list(space.accesses, part) for space in parts)
+    first, second = (space.sectors(part) for space in parts)
     rows = len(parts[0].weight)
     return SectorList(
         np.concatenate([first.row, second.row + rows]),

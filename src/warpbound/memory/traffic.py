@@ -15,7 +15,7 @@ from warpbound.errors import InputError
 from warpbound.memory import caches, requests
 from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.hierarchy import Facts, block_of_warp, schedule
-from warpbound.memory.reuse import Locality, locality, pages, stack_distances
+from warpbound.memory.reuse import Locality, locality, stack_distances
 from warpbound.memory.sampled_accesses import Reals, Space, Spaces, spaces
 from warpbound.memory.sampling_error import apart_from_class, errors
 from warpbound.memory.served_levels import How, ServedSectors, serve
@@ -25,10 +25,12 @@ from warpbound.program.kernel import Program
 __all__ = ["Facts", "How", "Traffic", "asked_for", "traffic", "traffic_error", "traffic_with_errors"]
 
 
-def traffic(program: Program, trace: Trace, machine: Facts, how: How | None = None) -> Traffic:
-    """Traffic of the whole launch that `trace` is a sample of."""
+def traffic(
+    program: Program, trace: Trace, machine: Facts, how: How | None = None, asked: Spaces | None = None
+) -> Traffic:
+    """Traffic of the whole launch that `trace` is a sample of; asked : the result of `asked_for`, if it is at hand."""
     how = how or How()
-    return _record(program, trace, how, *_followed(program, trace, machine, how))
+    return _record(program, trace, how, *_followed(program, trace, machine, how, asked))
 
 
 def traffic_with_errors(
@@ -143,7 +145,7 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: Se
         shared_conflict_wavefronts=float(each.shared_conflict_wavefronts.sum()),
         atomic_steps=float(each.atomic_steps.sum()),
         touched_bytes=served.moved.touched,
-        pages=pages(requests.sector_list(global_.accesses).sector),
+        pages=global_.pages,
         locality=_locality(trace, global_.accesses),
         scale=trace.of_blocks / len(trace.blocks),
         sampling_error=_sampling_error(trace, how, (global_, words, shared)),
