@@ -5,13 +5,14 @@
     python tools/run_times.py table BEFORE.json AFTER.json SCALING.json
 
 Cases: every example, one launch of every kernel of the corpora (the longest), and the launch files of FOLDER/launches,
-which `warpbound launches FILE.cu --examples -o FOLDER/launches/NAME.toml` writes; their first line is `# FILE.cu`.
+which `warpbound launches FILE.cu --examples -o launches/NAME.toml` writes in FOLDER; their first line names FILE.cu.
 Each case runs once to fill the cache, then twice; the lesser time counts. Time is that of the processor (user and
 system), which depends little on what else the machine does.
 """
 
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -30,6 +31,7 @@ from warpbound.validate.corpus import Corpus, Row, corpus, shipped
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "speed.md"
 ANALYZE = (sys.executable, "-m", "warpbound", "analyze")
+SETTINGS = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}  # as installed
 KIB = 1024  # bytes; the system counts memory in KiB
 ROUNDS = 2
 BLOCK = 256
@@ -41,6 +43,7 @@ SOURCE = """__global__ void add(const float* a, const float* b, float* c, long l
         c[i] = a[i] + b[i];
 }
 """
+LAUNCHED = re.compile(r"launched in (.+), line \d+$", re.M)
 Case = tuple[str, list[str]]  # name, words of the command line
 
 
@@ -76,8 +79,9 @@ def _words(one: Corpus, row: Row) -> list[str]:
 
 def programs(folder: Path) -> Iterator[Case]:
     for launch in sorted((folder / "launches").glob("*.toml")):
-        source = launch.read_text(encoding="utf-8").splitlines()[0].removeprefix("# ")
-        yield f"program {launch.stem}", [source, "--gpu", "h200", "--launch", str(launch)]
+        source = LAUNCHED.search(launch.read_text(encoding="utf-8"))
+        if source:
+            yield f"program {launch.stem}", [str(folder / source[1]), "--gpu", "h200", "--launch", str(launch)]
 
 
 def measured(words: list[str]) -> dict[str, Any]:
@@ -87,7 +91,7 @@ def measured(words: list[str]) -> dict[str, Any]:
 
 
 def _once(command: list[str]) -> dict[str, Any]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=SETTINGS) as process:
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     seconds = round(used.ru_utime + used.ru_stime, 3)

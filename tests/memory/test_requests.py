@@ -1,11 +1,14 @@
 """Which reads of L2 all SMs do at once: by hand, and for grids that share everything, a row, or nothing."""
 
 import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.handmade_traces import COPY, IN, LANE, MACHINE, copy, program, trace
+from warpbound.emulate.trace import accesses_of
 from warpbound.memory.caches import READ
 from warpbound.memory.hierarchy import Facts, Near, Rows, levels, read_together
-from warpbound.memory.requests import SectorList
+from warpbound.memory.requests import SectorList, sector_list, sectors_of_pages
 from warpbound.memory.traffic import How, traffic
 
 LOAD = program("LDG.E")
@@ -74,3 +77,17 @@ def test_half_of_the_reads_shared():
 
 def test_a_copy_shares_nothing():
     assert traffic(COPY, trace(range(64), 64, 4, copy), MACHINE).l2_sectors_together == 0
+
+
+STEPS = st.sampled_from([1, 4, 8, 64, 512, 4096])
+
+
+@given(st.lists(st.tuples(st.integers(0, 40), STEPS, st.integers(0, 2**32 - 1)), max_size=6))
+def test_sectors_of_pages_name_the_pages_of_all_sectors(rows):
+    """Of accesses within one page, of those that cross into others and of those without an active lane."""
+    lanes = np.arange(32)
+    addresses = np.array([at * 1000 + step * lanes for at, step, _ in rows], np.uint64).reshape(-1, 32)
+    active = np.array([mask >> lanes & 1 for _, _, mask in rows], bool).reshape(-1, 32)
+    accesses = accesses_of(np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32), addresses, active)
+    pages = {sector // 128 for sector in sector_list(accesses).sector.tolist()}
+    assert {sector // 128 for sector in sectors_of_pages(accesses, 4096).tolist()} == pages

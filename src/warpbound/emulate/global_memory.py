@@ -83,14 +83,14 @@ class Unfilled:
     def make(self, low: int, high: int, target: NDArray[np.uint8], which: NDArray[np.int64] | None = None) -> None:
         """Fill the pages of bytes low to high (both included), or only those of the bytes `which`, in `target`."""
         first, last = low >> PAGE_BITS, high >> PAGE_BITS
-        if not self.missing[first : last + 1].any():
+        wanted = self.missing[first : last + 1]
+        if not wanted.any():
             return
-        if which is None:
-            pages = first + np.flatnonzero(self.missing[first : last + 1])
-        else:
-            touched = which >> PAGE_BITS
-            pages = np.unique(touched[self.missing.take(touched)])
-        for page in pages:
+        if which is not None:
+            touched = np.zeros(len(wanted), np.bool_)
+            touched[(which >> PAGE_BITS) - first] = True
+            wanted = wanted & touched
+        for page in first + np.flatnonzero(wanted):
             start, end = int(page) << PAGE_BITS, min(self.size, int(page) + 1 << PAGE_BITS)
             target[start:end] = self.fill(start, end)
             self.missing[page] = False

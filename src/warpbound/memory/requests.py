@@ -191,6 +191,17 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
     return SectorList(np.concatenate(rows), np.concatenate(sectors), np.concatenate(addresses))
 
 
+def sectors_of_pages(accesses: Accesses, page_B: int) -> NDArray[np.int64]:
+    """Sectors of the accesses, at least one in every page that they touch: nearly all accesses stay within one page."""
+    each, per_page = units(accesses.patterns, 5), page_B // SECTOR_B
+    count = each.count[accesses.pattern]
+    rows = np.flatnonzero(count)
+    begin, base = each.begin[accesses.pattern[rows]], (accesses.base[rows] >> np.uint64(5)).view(np.int64)
+    lowest, highest = base + each.number[begin], base + each.number[begin + count[rows] - 1]
+    within = lowest // per_page == highest // per_page
+    return np.concatenate([lowest[within], sector_list(accesses.rows(rows[~within])).sector])
+
+
 def local_words(
     accesses: Accesses, instructions: tuple[Instruction, ...], warp_base: NDArray[np.uint64]
 ) -> Accesses:

@@ -14,7 +14,7 @@ from warpbound.emulate.trace import Accesses, Trace, accesses_of
 from warpbound.memory import requests
 from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
 from warpbound.memory.requests import Cost, SectorList
-from warpbound.memory.reuse import pages
+from warpbound.memory.reuse import PAGE_B, pages
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
@@ -51,7 +51,7 @@ class Space:
     @cached_property
     def pages(self) -> int:
         """Pages that the accesses touch."""
-        return pages(requests.sector_list(self.accesses).sector)
+        return pages(requests.sectors_of_pages(self.accesses, PAGE_B))
 
     @property
     def takes_part(self) -> NDArray[np.bool_]:
