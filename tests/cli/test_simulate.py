@@ -132,4 +132,4 @@ def test_a_step_of_the_family_has_its_name_before_it_is_run(monkeypatch: pytest.
     assert next(titled)[0] == "alpha 4"
     title, rows = next(titled)
     assert (title, run) == ("alpha 8", [])
-    assert [(row["alpha"], row["warps_per_sm"]) for row in rows] == [(8.0, 1), (8.0, 2), (8.0, 3)]
+    assert [(row.alpha, row.warps_per_sm) for row in rows] == [(8.0, 1), (8.0, 2), (8.0, 3)]

@@ -9,6 +9,7 @@ from warpbound.models import hong_kim_2009, volkov_2016, x_model_2016
 from warpbound.models.volkov_2016 import contention, mixes
 from warpbound.report import figures
 from warpbound.report.figures.picture import Drawable
+from warpbound.result.simulation import FamilyEvaluation, FamilyPoint, RatioRange
 
 WARPS = np.arange(1.0, 65.0)
 LIMITS = volkov_2016.predict(volkov_2016.Inputs(WARPS, 820.0, {"issue": 11.0, "l2": 17.0, "dram": 31.0}))
@@ -19,11 +20,14 @@ LAUNCH = hong_kim_2009.Inputs(
 ROW, COLUMN = np.indices((8, 8))
 LANES = np.arange(32, dtype=np.uint64)
 
-EVALUATED = {
-    "machine": "a machine", "alpha": [0.0, 1.0, 8.0, 64.0],
-    "ratios": {f"model {n}": {"least": [1.0, 0.9, 0.5, 0.01], "most": [1.0, 1.1, n, 1.0]} for n in range(1, 12)},
-    "needed": {name: [8.0, np.nan, 12.0, 4.0] for name in ("simulated", *(f"model {n}" for n in range(1, 12)))},
-}  # fmt: skip
+EVALUATED = FamilyEvaluation(
+    machine="a machine",
+    alpha=[0.0, 1.0, 8.0, 64.0],
+    warps_per_sm=[],
+    loads_per_cycle=[],
+    ratios={f"model {n}": RatioRange(least=[1.0, 0.9, 0.5, 0.01], most=[1.0, 1.1, n, 1.0]) for n in range(1, 12)},
+    needed={name: [8.0, np.nan, 12.0, 4.0] for name in ("simulated", *(f"model {n}" for n in range(1, 12)))},
+)
 
 GALLERY: dict[str, Drawable] = {
     "throughput": figures.throughput_against_occupancy(
@@ -60,9 +64,10 @@ GALLERY: dict[str, Drawable] = {
     "occupancy in time": figures.occupancy_in_time({"a": (np.array([0.0, 5.0, 9.0]), np.array([4, 2, 0]))}, "a launch"),
     "latencies": figures.latencies({"idle": 300 + np.arange(50.0), "loaded": 300 + 5 * np.arange(50.0)}, "two loads"),
     "family": figures.family(
-        [{"alpha": 8, "warps_per_sm": n, "loads_per_cycle": n / 99, "model_loads_per_cycle": n / 90} for n in (4, 8)],
+        [FamilyPoint(alpha=8.0, warps_per_sm=n, loads_per_cycle=n / 99, adds_per_cycle=0.0,
+                     model_loads_per_cycle=n / 90) for n in (4, 8)],
         "the family",
-    ),
+    ),  # fmt: skip
     "models over simulation": figures.models_over_simulation(EVALUATED),
     "needed warps": figures.needed_warps(EVALUATED),
     "sectors": figures.sector_map(LANES * 12, 4),

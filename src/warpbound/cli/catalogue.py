@@ -70,23 +70,22 @@ def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout:
 
 def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None, form: str) -> None:
     from warpbound.occupancy_ladder import PROPERTIES, BlockRequest, ladder
-    from warpbound.report.occupancy import residency_entry, residency_text
+    from warpbound.report.occupancy import launch_occupancy, launch_text
     from warpbound.residency import occupancy as resident
 
     residency = resident(board, *launch, carveout)
     request = BlockRequest(board, *launch, carveout)
-    entry = residency_entry(board, residency, {change: ladder(request, change) for change in PROPERTIES})
-    answer(form, entry, residency_text(board, entry))
+    result = launch_occupancy(board, residency, {change: ladder(request, change) for change in PROPERTIES})
+    answer(form, result, launch_text(board, result))
 
 
 def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout: int | None, form: str) -> None:
     """Values that a GPU cannot have give an error entry; where nothing is possible, that is the answer."""
     import numpy as np
 
-    from warpbound.report.occupancy import sweep_entries, sweep_text
+    from warpbound.report.occupancy import sweep_rows, sweep_text
     from warpbound.residency import occupancy as resident
     from warpbound.residency import possible
-    from warpbound.result.plain import plain
     from warpbound.result.refusal import refusal
 
     rows: list[Any] = []
@@ -99,15 +98,15 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
             open_mesh = np.ix_(*(np.asarray(values) for values in possible_axes.values()))
             block, registers, smem = (np.asarray(axis, np.int64) for axis in open_mesh)
             try:
-                rows += sweep_entries(board, possible_axes, resident(board, block, registers, smem, carveout))
+                rows += sweep_rows(board, possible_axes, resident(board, block, registers, smem, carveout))
             except WarpboundError as error:
                 failures.append(error)
-                rows.append(plain(refusal(None, board.key, error)))
+                rows.append(refusal(None, board.key, error))
                 continue
         if possible_axes != axes:
             reason = f"Compute capability {board.compute_capability} has no such large blocks or so many registers."
             failures.append(CommandError(reason, "Choose fewer threads per block or registers per thread."))
-            rows.append(plain(refusal(None, board.key, failures[-1])))
+            rows.append(refusal(None, board.key, failures[-1]))
     if len(failures) == len(rows):
         raise failures[0]
     answer(form, rows, sweep_text(rows))

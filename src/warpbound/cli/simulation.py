@@ -3,12 +3,15 @@
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from warpbound.cli.output import announced, answer, command_line, form_option, show, warn_without_numba, write
 from warpbound.errors import CommandError
+
+if TYPE_CHECKING:
+    from warpbound.result.simulation import FamilyPoint
 
 EXAMPLES = """
 \b
@@ -83,8 +86,11 @@ def _list(form: str) -> None:
 
 
 def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
+    from msgspec import UNSET
+
     from warpbound.report.figures import warps_in_time
     from warpbound.report.simulation import pages
+    from warpbound.result.simulation import SimulatedScenario
     from warpbound.simulate import timelines
     from warpbound.simulate.scenarios import scenarios
     from warpbound.simulate.warp_simulation import run
@@ -93,11 +99,18 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
     for key, scenario in announced((key, (key, scenario)) for key, scenario in scenarios(name).items()):
         x = timelines.logged(scenario.experiment)
         outcome = run(x)
-        entry = {"scenario": key, "title": scenario.title, "source": scenario.source, "assumed": scenario.assumed}
-        entry |= {"outcome": timelines.summary(x, outcome), "timeline": list(timelines.timeline(x, outcome, 66))}
-        results.append(entry | ({"events": timelines.events(outcome)} if log else {}))
+        results.append(
+            SimulatedScenario(
+                scenario=key,
+                title=scenario.title,
+                source=scenario.source,
+                assumed=scenario.assumed,
+                outcome=timelines.summary(x, outcome),
+                timeline=[] if form == "html" else list(timelines.timeline(x, outcome, 66)),  # the page has a figure
+                events=timelines.events(outcome) if log else UNSET,
+            )
+        )
         if form == "html":
-            results[-1]["timeline"] = []  # the figure has it
             spans = timelines.spans(x, outcome, min(outcome.cycles, SHOWN))
             pictures.append([warps_in_time(spans, scenario.title, scenario.source)])
     _write(form, out, results, [pages([entry]) for entry in results], pictures)
@@ -117,7 +130,7 @@ def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
     setting = Setting(options["memory"] or "exponential", policy, seed=options["seed"], ilp=options["ilp"])
     warps = first_last(options["warps"]) if options["warps"] else None
     board = gpu(options["gpus"])
-    rows: list[dict[str, Any]] = []
+    rows: list[FamilyPoint] = []
     warn_without_numba()
     for part in announced(simulated.rows(board, _alphas(options["alphas"]), warps, setting)):
         rows += part
@@ -136,7 +149,7 @@ def _evaluation(form: str, out: str | None, names: str | None) -> None:
     warn_without_numba()
     for name, machine in every.items():
         click.echo(f"warpbound: the family on {name} ...", err=True)
-        results.append(evaluation.entry(evaluation.evaluate(machine, evaluation.intensities())))
+        results.append(evaluation.answer(evaluation.evaluate(machine, evaluation.intensities())))
     pictures = [[models_over_simulation(entry), needed_warps(entry)] for entry in results]
     _write(form, out, results, [evaluation_pages([entry]) for entry in results], pictures)
 
@@ -201,7 +214,7 @@ def _write(form: str, out: str | None, results: list[Any], parts: list[Any], pic
 
 
 def _title(result: Any) -> str:
-    return str(result.get("title", "") if isinstance(result, dict) else getattr(result, "title", ""))
+    return str(getattr(result, "title", ""))
 
 
 HOW_TO_READ = (

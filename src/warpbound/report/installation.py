@@ -11,7 +11,7 @@ from rich.text import Text
 from warpbound import disk_cache
 from warpbound.program import nvdisasm, older_nvdisasm
 from warpbound.quick_dataclasses import dataclass
-from warpbound.result.plain import Entry
+from warpbound.result.installation import InstalledPart
 
 
 @dataclass(frozen=True)
@@ -42,17 +42,21 @@ PARTS = (
 )  # fmt: skip
 
 
-def health() -> list[Entry]:
-    """One entry a part: version or null, what it enables, how to get it."""
+def health() -> list[InstalledPart]:
+    """Every piece of software, with the programs of CUDA and the cache."""
+    installed = str(nvdisasm.find() or "") or None
+    older = str(older_nvdisasm.find() or "") or None
+    reading = "reading sm_70 code, which NVRTC 11 and 12 make"
     return [
-        {"part": p.distribution, "version": _version(p), "enables": p.enables, "get": p.get} for p in PARTS
-    ] + [
-        {"part": "nvdisasm program", "version": str(nvdisasm.find() or "") or None, "enables": "reading machine code",
-         "get": "pip install 'warpbound[cuda]'"},
-        {"part": "nvdisasm of CUDA 12", "version": str(older_nvdisasm.find() or "") or None,
-         "enables": "reading sm_70 code, which NVRTC 11 and 12 make", "get": older_nvdisasm.COMMAND},
-        {"part": "cache folder", "version": str(disk_cache.folder()), "enables": "answers in under a second",
-         "get": ""},
+        *(InstalledPart(part=p.distribution, version=_version(p), enables=p.enables, get=p.get) for p in PARTS),
+        InstalledPart(
+            part="nvdisasm program", version=installed, enables="reading machine code",
+            get="pip install 'warpbound[cuda]'",
+        ),
+        InstalledPart(part="nvdisasm of CUDA 12", version=older, enables=reading, get=older_nvdisasm.COMMAND),
+        InstalledPart(
+            part="cache folder", version=str(disk_cache.folder()), enables="answers in under a second", get="",
+        ),
     ]  # fmt: skip
 
 
@@ -64,12 +68,12 @@ def _version(part: Part) -> str | None:
     return version if importlib.util.find_spec(part.module) else None
 
 
-def health_text(entries: list[Entry]) -> RenderableType:
+def health_text(parts: list[InstalledPart]) -> RenderableType:
     """The same for reading."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for column in ("part", "found", "enables", "to get it"):
         table.add_column(column, overflow="fold")
-    for entry in entries:
-        version = Text(entry["version"], "green") if entry["version"] else Text("missing", "red")
-        table.add_row(entry["part"], version, entry["enables"], Text("" if entry["version"] else entry["get"]))
+    for part in parts:
+        version = Text(part.version, "green") if part.version else Text("missing", "red")
+        table.add_row(part.part, version, part.enables, Text("" if part.version else part.get))
     return table

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from msgspec import UNSET
 from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
@@ -12,8 +13,10 @@ from warpbound.occupancy_ladder import Rung
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, count
 from warpbound.residency import Residency, ResidencySweep
-from warpbound.result.plain import Entry
+from warpbound.result.occupancy import LaunchOccupancy, OccupancyRow, OccupancyRung
+from warpbound.result.refusal import Refusal
 
+NO_LIMIT = 2**31 - 1  # of a property that the launch does not use
 MOST_SIZES = 8  # block sizes shown; JSON has all
 _TITLES = {
     "registers": "registers per thread, at most",
@@ -22,95 +25,97 @@ _TITLES = {
 }
 
 
-def residency_entry(gpu: Gpu, residency: Residency, ladders: Mapping[str, Sequence[Rung]]) -> Entry:
-    """One launch: what fits, what limits it, the next step, and every threshold of each property."""
-    return {
-        "gpu": gpu.key,
-        "blocks_per_sm": residency.blocks_per_sm,
-        "warps_per_sm": residency.warps_per_sm,
-        "max_warps_per_sm": residency.max_warps_per_sm,
-        "occupancy": residency.occupancy,
-        "limiters": list(residency.limiters),
-        "block_limits": {name: n for name, n in residency.block_limits.items() if n < 2**31 - 1},
-        "next_step": [step.sentence for step in residency.next_step],
-        "ladders": {
-            change: [
-                {
-                    "at_most" if change != "threads" else "threads": rung.at_most,
-                    "blocks_per_sm": rung.blocks_per_sm, "warps_per_sm": rung.warps_per_sm,
-                    "occupancy": rung.occupancy, "limiters": list(rung.limiters), "now": rung.now,
-                }
-                for rung in rungs
-            ]
-            for change, rungs in ladders.items()
-        },
-    }  # fmt: skip
+def launch_occupancy(gpu: Gpu, residency: Residency, ladders: Mapping[str, Sequence[Rung]]) -> LaunchOccupancy:
+    """One launch, with every threshold of each property."""
+    return LaunchOccupancy(
+        gpu=gpu.key,
+        blocks_per_sm=residency.blocks_per_sm,
+        warps_per_sm=residency.warps_per_sm,
+        max_warps_per_sm=residency.max_warps_per_sm,
+        occupancy=residency.occupancy,
+        limiters=list(residency.limiters),
+        block_limits={name: n for name, n in residency.block_limits.items() if n < NO_LIMIT},
+        next_step=[step.sentence for step in residency.next_step],
+        ladders={change: [_rung(change, rung) for rung in rungs] for change, rungs in ladders.items()},
+    )
 
 
-def residency_text(gpu: Gpu, entry: Entry) -> RenderableType:
+def _rung(change: str, rung: Rung) -> OccupancyRung:
+    return OccupancyRung(
+        at_most=UNSET if change == "threads" else rung.at_most,
+        threads=rung.at_most if change == "threads" else UNSET,
+        blocks_per_sm=rung.blocks_per_sm,
+        warps_per_sm=rung.warps_per_sm,
+        occupancy=rung.occupancy,
+        limiters=list(rung.limiters),
+        now=rung.now,
+    )
+
+
+def launch_text(gpu: Gpu, answer: LaunchOccupancy) -> RenderableType:
     """The same for reading."""
     lines = [
         Text.assemble(
-            (f"{count(entry['blocks_per_sm'], 'block')} per SM, {entry['warps_per_sm']} of "
-             f"{entry['max_warps_per_sm']} warps ({100 * entry['occupancy']:.0f} %)", "bold"),
-            f" on {gpu.name}, limited by {' and '.join(entry['limiters'])}.",
+            (f"{count(answer.blocks_per_sm, 'block')} per SM, {answer.warps_per_sm} of "
+             f"{answer.max_warps_per_sm} warps ({100 * answer.occupancy:.0f} %)", "bold"),
+            f" on {gpu.name}, limited by {' and '.join(answer.limiters)}.",
         ),
-        Text("Blocks each limit admits: " + ", ".join(f"{k} {amount(v)}" for k, v in entry["block_limits"].items())),
+        Text("Blocks each limit admits: " + ", ".join(f"{k} {amount(v)}" for k, v in answer.block_limits.items())),
     ]  # fmt: skip
-    steps = [Text(sentence) for sentence in entry["next_step"]]
-    return Group(*lines, *steps, *(_ladder(change, rungs) for change, rungs in entry["ladders"].items() if rungs))
+    steps = [Text(sentence) for sentence in answer.next_step]
+    return Group(*lines, *steps, *(_ladder(change, rungs) for change, rungs in answer.ladders.items() if rungs))
 
 
-def _ladder(change: str, rungs: Sequence[Entry]) -> RenderableType:
+def _ladder(change: str, rungs: Sequence[OccupancyRung]) -> RenderableType:
     """One property: how many blocks fit up to which value."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in (_TITLES[change], "blocks", "warps", "in use", "limited by"):
         last = name == "limited by"
         table.add_column(name, justify="left" if last else "right", no_wrap=not last)
-    shown_rungs = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung["now"]]
+    shown_rungs = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung.now]
     for rung in shown_rungs:
-        value = rung["threads"] if change == "threads" else rung["at_most"]
         table.add_row(
-            f"{value}{' <' if rung['now'] else '  '}", str(rung["blocks_per_sm"]), str(rung["warps_per_sm"]),
-            f"{100 * rung['occupancy']:.0f} %", ", ".join(rung["limiters"]), style="bold" if rung["now"] else "",
+            f"{rung.value}{' <' if rung.now else '  '}", str(rung.blocks_per_sm), str(rung.warps_per_sm),
+            f"{100 * rung.occupancy:.0f} %", ", ".join(rung.limiters), style="bold" if rung.now else "",
         )  # fmt: skip
     return Fitting(table)
 
 
-def sweep_entries(gpu: Gpu, axes: Mapping[str, Sequence[int]], sweep: ResidencySweep) -> list[Entry]:
-    """One row per combination; axes : block, registers, smem -> values, the axes of `found` in that order."""
-    blocks, registers, shared = axes["block"], axes["registers"], axes["smem"]
+def sweep_rows(gpu: Gpu, axes: Mapping[str, Sequence[int]], sweep: ResidencySweep) -> list[OccupancyRow]:
+    """One row per combination; axes : block, registers, smem -> values, the axes of `sweep` in that order."""
+    blocks, registers, shared = axes.values()
     return [
-        {
-            "gpu": gpu.key, "block": block, "registers": register, "smem": size,
-            "blocks_per_sm": int(sweep.blocks_per_sm[i, j, k]),
-            "warps_per_sm": int(sweep.warps_per_sm[i, j, k]),
-            "max_warps_per_sm": sweep.max_warps_per_sm,
-            "occupancy": float(sweep.occupancy[i, j, k]),
-            "limiters": [name for name, mask in sweep.binds.items() if mask[i, j, k]],
-        }
+        OccupancyRow(
+            gpu=gpu.key,
+            block=block,
+            registers=register,
+            smem=size,
+            blocks_per_sm=int(sweep.blocks_per_sm[i, j, k]),
+            warps_per_sm=int(sweep.warps_per_sm[i, j, k]),
+            max_warps_per_sm=sweep.max_warps_per_sm,
+            occupancy=float(sweep.occupancy[i, j, k]),
+            limiters=[name for name, mask in sweep.binds.items() if mask[i, j, k]],
+        )
         for i, block in enumerate(blocks) for j, register in enumerate(registers) for k, size in enumerate(shared)
     ]  # fmt: skip
 
 
-def sweep_text(rows: Sequence[Entry]) -> RenderableType:
+def sweep_text(rows: Sequence[OccupancyRow | Refusal]) -> RenderableType:
     """A table of the sweep; what is the same in all rows stands above it, what cannot be below it."""
-    valid = [row for row in rows if "error" not in row]
-    axes = [name for name in ("gpu", "block", "registers", "smem") if len({row[name] for row in valid}) > 1]
-    fixed = [f"{name} {valid[0][name]}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
+    valid = [row for row in rows if isinstance(row, OccupancyRow)]
+    axes = [name for name in ("gpu", "block", "registers", "smem") if len({getattr(row, name) for row in valid}) > 1]
+    fixed = [f"{name} {getattr(valid[0], name)}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     for name in (*axes, "blocks", "warps", "in use", "limited by"):
         last = name == "limited by"
         table.add_column(name, justify="left" if last or name == "gpu" else "right", no_wrap=not last)
     for row in valid:
         table.add_row(
-            *(str(row[name]) for name in axes), str(row["blocks_per_sm"]),
-            f"{row['warps_per_sm']}/{row['max_warps_per_sm']}", f"{100 * row['occupancy']:.0f} %",
-            ", ".join(row["limiters"]),
+            *(str(getattr(row, name)) for name in axes), str(row.blocks_per_sm),
+            f"{row.warps_per_sm}/{row.max_warps_per_sm}", f"{100 * row.occupancy:.0f} %", ", ".join(row.limiters),
         )  # fmt: skip
     reasons: dict[str, list[str]] = {}
-    for row in rows:
-        if "error" in row:
-            reasons.setdefault(row["error"]["reason"], []).append(row["gpu"])
+    for refusal in (row for row in rows if isinstance(row, Refusal)):
+        reasons.setdefault(refusal.error.reason, []).append(refusal.gpu)
     refused = [Text(f"{', '.join(gpus)}: {reason}", "red") for reason, gpus in reasons.items()]
     return Group(Text(", ".join(fixed), "bold"), Fitting(table), *refused)

@@ -1,4 +1,4 @@
-"""Views of a run: a timeline in text, spans of each warp, a summary as plain data."""
+"""Views of a run: a timeline in text, spans of each warp, a summary."""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.result.simulation import MemoryRequests, SimulationOutcome, WarpLatency, WarpsOverTime
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.warp_simulation import Outcome
 from warpbound.simulate.warp_state import Reason
@@ -107,38 +108,34 @@ def logged(x: Experiment) -> Experiment:
     return replace(x, log_rows=20_000)
 
 
-def summary(x: Experiment, outcome: Outcome) -> dict[str, Any]:
-    """The outcome as plain data; rates are per cycle, times cycles."""
+def summary(x: Experiment, outcome: Outcome) -> SimulationOutcome:
+    """The outcome as an answer."""
     lived = outcome.latencies
     total = sum(outcome.stalls.values())
-    return {
-        "cycles": outcome.cycles,
-        "warps": int(np.count_nonzero(~np.isnan(outcome.started))),
-        "complete": outcome.complete,
-        "occupancy": outcome.occupancy,
-        "occupancy_over_time": _over_time(outcome),
-        "instructions_per_cycle": float(outcome.rates.sum()),
-        "rates": _by_name(x, outcome.rates),
-        "warp_latency": {
-            "mean": float(lived.mean()) if len(lived) else None,
-            "percentiles": _percentiles(lived),
-        },
-        "memory": {
-            "transactions": outcome.requests,
-            "latency": outcome.request_latency if outcome.requests else None,
-            "waiting": outcome.request_waiting if outcome.requests else None,
-            "in_flight": outcome.in_memory,
-            "latency_percentiles": request_percentiles(outcome),
-        },
-        "stalls": {name: cycles / total if total else 0.0 for name, cycles in outcome.stalls.items()},
-        "events": outcome.events,
-    }
+    return SimulationOutcome(
+        cycles=outcome.cycles,
+        warps=int(np.count_nonzero(~np.isnan(outcome.started))),
+        complete=outcome.complete,
+        occupancy=outcome.occupancy,
+        occupancy_over_time=_over_time(outcome),
+        instructions_per_cycle=float(outcome.rates.sum()),
+        rates=_by_name(x, outcome.rates),
+        warp_latency=WarpLatency(mean=float(lived.mean()) if len(lived) else None, percentiles=_percentiles(lived)),
+        memory=MemoryRequests(
+            transactions=outcome.requests,
+            latency=outcome.request_latency if outcome.requests else None,
+            waiting=outcome.request_waiting if outcome.requests else None,
+            in_flight=outcome.in_memory,
+            latency_percentiles=request_percentiles(outcome),
+        ),
+        stalls={name: cycles / total if total else 0.0 for name, cycles in outcome.stalls.items()},
+        events=outcome.events,
+    )
 
 
-def _over_time(outcome: Outcome) -> dict[str, Any]:
-    """Equal parts of the run, `interval` cycles each, and the mean number of resident warps in each."""
+def _over_time(outcome: Outcome) -> WarpsOverTime:
     intervals = max(1, min(INTERVALS, int(outcome.cycles)))
-    return {"interval": outcome.cycles / intervals, "warps": outcome.mean_occupancy(intervals).tolist()}
+    return WarpsOverTime(interval=outcome.cycles / intervals, warps=outcome.mean_occupancy(intervals).tolist())
 
 
 def _by_name(x: Experiment, rates: NDArray[np.float64]) -> dict[str, float]:

@@ -6,16 +6,22 @@ import pytest
 from warpbound.report import figures
 from warpbound.report.figures.picture import Band, Boxes, Curve, Points
 from warpbound.report.figures.simulated import LARGEST_RATIO, SMALLEST_RATIO
+from warpbound.result.simulation import FamilyEvaluation, FamilyPoint, RatioRange
 from warpbound.simulate import timelines
 from warpbound.simulate.scenarios import SCENARIOS
 from warpbound.simulate.warp_simulation import run
 
-EVALUATED = {
-    "machine": "Kepler", "alpha": [0.0, 1.0, 8.0],
-    "ratios": {"fair": {"least": [0.5, 0.9, 1.0], "most": [9.0, 1.2, 1.1]},
-               "wild": {"least": [1.0, -3.0, 0.001], "most": [1.0, 50.0, 2.0]}},
-    "needed": {"simulated": [40.0, np.nan, 64.0], "fair": [36.0, 40.0, 60.0]},
-}  # fmt: skip
+EVALUATED = FamilyEvaluation(
+    machine="Kepler",
+    alpha=[0.0, 1.0, 8.0],
+    warps_per_sm=[],
+    loads_per_cycle=[],
+    ratios={
+        "fair": RatioRange(least=[0.5, 0.9, 1.0], most=[9.0, 1.2, 1.1]),
+        "wild": RatioRange(least=[1.0, -3.0, 0.001], most=[1.0, 50.0, 2.0]),
+    },
+    needed={"simulated": [40.0, np.nan, 64.0], "fair": [36.0, 40.0, 60.0]},
+)
 
 
 def spans(name: str) -> list[tuple[int, float, float, str]]:
@@ -88,7 +94,7 @@ def test_latencies_are_shares_of_all() -> None:
 
 def test_the_family_shows_model_and_simulation_of_every_alpha() -> None:
     rows = [
-        {"alpha": a, "warps_per_sm": n, "loads_per_cycle": n / 100, "model_loads_per_cycle": n / 90}
+        FamilyPoint(alpha=a, warps_per_sm=n, loads_per_cycle=n / 100, adds_per_cycle=0.0, model_loads_per_cycle=n / 90)
         for a in (8, 32) for n in (4, 8)
     ]  # fmt: skip
     picture = figures.family(rows, "t")

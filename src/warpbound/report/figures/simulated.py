@@ -4,7 +4,6 @@ Source   V. Volkov, EECS-2016-143, Figures 3.3, 5.1 and 6.5, sections 7.9 and 7.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +23,7 @@ from warpbound.report.figures.picture import (
     numbers,
 )
 from warpbound.report.figures.theme import CYCLE, nth
+from warpbound.result.simulation import FamilyEvaluation, FamilyPoint
 
 Reals = NDArray[np.float64]
 SIMULATION = "event simulation of one SM"
@@ -105,13 +105,13 @@ def latencies(cycles: Mapping[str, Reals], title: str, source: str = SIMULATION)
 # ---------------------------------------------------------------- the synthetic family
 
 
-def family(rows: Sequence[Mapping[str, Any]], title: str) -> Picture:
+def family(rows: Sequence[FamilyPoint], title: str) -> Picture:
     """Rows of `reproduce.synthetic.simulated`: loads per cycle against warps, simulated and by the model, by alpha."""
     layers: list[Curve | Points] = []
-    for n, alpha in enumerate(dict.fromkeys(row["alpha"] for row in rows)):
-        own, look = [row for row in rows if row["alpha"] == alpha], CYCLE[n % len(CYCLE)]
-        warps = [row["warps_per_sm"] for row in own]
-        modelled, simulated = ([row[key] for row in own] for key in ("model_loads_per_cycle", "loads_per_cycle"))
+    for n, alpha in enumerate(dict.fromkeys(row.alpha for row in rows)):
+        own, look = [row for row in rows if row.alpha == alpha], CYCLE[n % len(CYCLE)]
+        warps = [row.warps_per_sm for row in own]
+        modelled, simulated = [row.model_loads_per_cycle for row in own], [row.loads_per_cycle for row in own]
         layers.append(Curve(f"min() model, alpha {alpha:g}", warps, modelled, look))
         layers.append(Points(f"simulated, alpha {alpha:g}", warps, simulated, (), look))
     return Picture(
@@ -162,20 +162,20 @@ def _extremes(alpha: Reals, least: Reals, most: Reals, span: tuple[float, float]
     )
 
 
-def models_over_simulation(entry: Mapping[str, Any]) -> Panels:
+def models_over_simulation(entry: FamilyEvaluation) -> Panels:
     """An evaluation of one machine, as `simulate evaluation` gives it."""
-    extremes = {name: (ratio["least"], ratio["most"]) for name, ratio in entry["ratios"].items()}
-    return models_over_reference(entry["machine"], entry["alpha"], extremes, "simulated SM")
+    extremes = {name: (ratio.least, ratio.most) for name, ratio in entry.ratios.items()}
+    return models_over_reference(entry.machine, entry.alpha, extremes, "simulated SM")
 
 
-def needed_warps(entry: Mapping[str, Any]) -> Picture:
+def needed_warps(entry: FamilyEvaluation) -> Picture:
     """An evaluation of one machine: warps per SM for 90 % of the tightest limit, simulated and by each model."""
-    alpha = np.maximum(np.array(entry["alpha"]), 0.5)
-    others = [name for name in entry["needed"] if name != SIMULATED]
-    lines = [Curve(SIMULATED, alpha, entry["needed"][SIMULATED], Look("ink", width=3.2), "circle")]
-    lines += [Curve(name, alpha, entry["needed"][name], *nth(number)) for number, name in enumerate(others)]
+    alpha = np.maximum(np.array(entry.alpha), 0.5)
+    others = [name for name in entry.needed if name != SIMULATED]
+    lines = [Curve(SIMULATED, alpha, entry.needed[SIMULATED], Look("ink", width=3.2), "circle")]
+    lines += [Curve(name, alpha, entry.needed[name], *nth(number)) for number, name in enumerate(others)]
     return Picture(
-        title=f"Warps needed, {entry['machine']}",
+        title=f"Warps needed, {entry.machine}",
         x=Axis("alpha (0 at the left end)", "additions per load", "log", (0.5, float(alpha.max()))),
         y=Axis("warps needed", "warps per SM"),
         layers=tuple(lines),

@@ -5,7 +5,6 @@ is known, one with exponential service. Occupancies are whole warps on every sch
 """
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +15,7 @@ from warpbound.models.volkov_2016.mixes import peak
 from warpbound.quick_dataclasses import dataclass
 from warpbound.reproduce.item import chosen
 from warpbound.reproduce.volkov_2016.machines import machines
+from warpbound.result.simulation import FamilyEvaluation, RatioRange
 from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
 from warpbound.synthetic.comparison import Ratios, alphas, whole_warps
 from warpbound.synthetic.machine import Machine, on_board
@@ -78,18 +78,19 @@ def evaluate(machine: Machine, alpha: Curve, every: int = 1) -> Evaluation:
     return Evaluation(machine, alpha, warps, simulated, ratios, least_warps)
 
 
-def entry(evaluation: Evaluation) -> dict[str, Any]:
-    """One machine's evaluation as plain data."""
-    return {
-        "machine": evaluation.machine.name,
-        "alpha": evaluation.alpha.tolist(),
-        "warps_per_sm": evaluation.warps.tolist(),
-        "loads_per_cycle": evaluation.simulated.tolist(),
-        "ratios": {
-            name: {"least": each.least.tolist(), "most": each.most.tolist()} for name, each in evaluation.ratios.items()
+def answer(evaluation: Evaluation) -> FamilyEvaluation:
+    """One machine's evaluation as an answer."""
+    return FamilyEvaluation(
+        machine=evaluation.machine.name,
+        alpha=evaluation.alpha.tolist(),
+        warps_per_sm=evaluation.warps.tolist(),
+        loads_per_cycle=evaluation.simulated.tolist(),
+        ratios={
+            name: RatioRange(least=each.least.tolist(), most=each.most.tolist())
+            for name, each in evaluation.ratios.items()
         },
-        "needed": {name: warps.tolist() for name, warps in evaluation.needed.items()},
-    }
+        needed={name: warps.tolist() for name, warps in evaluation.needed.items()},
+    )
 
 
 def _point(machine: Machine, warps: int, alpha: float) -> float:
