@@ -106,11 +106,6 @@ LANES: Mapping[str, str] = MappingProxyType(  # pipe -> the parameter that is it
 )
 
 
-def with_fallback(*kinds: str) -> tuple[str, ...]:
-    """Names of the parameters with one of these fallbacks, in the catalogue's order."""
-    return tuple(name for name, parameter in PARAMETERS.items() if parameter.fallback in kinds)
-
-
 def varied_with(group: str) -> tuple[str, ...]:
     """Names of the parameters of a group that a sweep varies as arrays, in the catalogue's order."""
     return tuple(name for name, parameter in PARAMETERS.items() if parameter.varied_with == group)
