@@ -9,7 +9,7 @@ from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import trace_recorder
 from warpbound.emulate.value_dependence import dependents_of
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import Slice, slice_of, unneeded_values
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
@@ -166,7 +166,7 @@ def test_traces_of_examples_are_the_same_with_all_values(name: str, monkeypatch:
 
 def same_with_all_values(program, asked, monkeypatch) -> None:
     quick = emulate.trace(program, asked, [0, 1])
-    monkeypatch.setattr(trace_recorder, "unneeded_values", lambda program: frozenset())
+    monkeypatch.setattr(trace_recorder, "slice_of", lambda program: Slice(frozenset(), {}))
     whole = emulate.trace(program, asked, [0, 1])
     for field in fields(whole):
         if field.name not in ("accesses", "streams"):
@@ -182,3 +182,35 @@ def listed(accesses) -> list[tuple[object, ...]]:
     rows = zip(accesses.instruction.tolist(), accesses.warp.tolist(), accesses.addresses, accesses.active, strict=True)
     found = [(at, warp, lanes[on].tobytes(), on.tobytes()) for at, warp, lanes, on in rows]
     return sorted(one for one, count in zip(found, times, strict=True) for _ in range(count))
+
+
+DIVIDED = """
+extern "C" __global__ void divided(const float* __restrict__ x, float* y, const double* d, int n) {
+    float a = 0; double b = 1;
+    for (int i = 0; i < n; i++) { a = x[threadIdx.x] / (a + i); b = b / d[i] + sqrt(b); }
+    y[threadIdx.x] = a + sqrtf(a) + (float)b;
+}
+extern "C" __global__ void places(const long* x, float* y, long n) { y[x[threadIdx.x] / n] = 1; }
+__device__ __noinline__ float f(float x, int n) { for (int i = 0; i < n; i++) x = x * x + i; return x; }
+extern "C" __global__ void called(float* y, int n) { if (n > 3) y[threadIdx.x] = f(y[threadIdx.x], n); }
+"""
+
+
+@pytest.mark.parametrize("board", ["sm_75", "sm_80", "sm_90", "sm_120"])
+def test_divisions_and_roots_whose_results_nobody_needs_take_their_short_way(board: str) -> None:
+    code = compile_program(DIVIDED, board, "divided")
+    own = slice_of(code)
+    assert len(own.ways) == sum(x.opcode == "CALL" for x in code.instructions) > 1
+    assert {"LDG", "MUFU"} <= {code.instructions[i].opcode for i in own.unneeded}
+    args = {"x": "f32[32]", "y": "f32[32]", "d": "f64[64]", "n": 50}
+    trace = emulate.trace(code, launch(grid=1, block=32, args=args), [0])
+    assert not trace.stopped
+    assert not any(trace.executed[:, i].any() for i, x in enumerate(code.instructions) if x.opcode in ("CALL", "RET"))
+    assert not any("branches" in sentence for sentence in trace.unknown)
+
+
+@pytest.mark.parametrize("kernel", ["places", "called"])
+def test_calls_whose_results_decide_or_that_do_more_are_executed(kernel: str) -> None:
+    code = compile_program(DIVIDED, "sm_90", kernel)
+    assert any(x.opcode == "CALL" for x in code.instructions)
+    assert slice_of(code) == Slice(frozenset(), {})

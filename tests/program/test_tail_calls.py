@@ -17,6 +17,19 @@ LISTING = """\t.target\tsm_80
         /*0030*/                   IADD3 R1, R1, 0x1, RZ ;
         /*0040*/                   {last} ;
 """
+DIVIDING = """\t.target\tsm_80
+\t.section\t.text.k,"ax",@progbits
+.text.k:
+        /*0000*/                   CALL.REL.NOINC `(.L_divide) ;
+        /*0010*/              @P0 CALL.REL.NOINC `(.L_out) ;
+        /*0020*/                   BRA `(.text.k) ;
+.L_out:
+        /*0030*/                   CALL.REL.NOINC `(.L_divide) ;
+        /*0040*/                   EXIT ;
+.L_divide:
+        /*0050*/              @P1 CALL.REL.NOINC `(.L_divide) ;
+        /*0060*/                   RET.REL.NODEC R20 `(.text.k) ;
+"""
 LOOP = """extern "C" __global__ void k(const float* x, float* y, int n) {
     __shared__ float tile[64];
     float s = 0;
@@ -44,6 +57,12 @@ def test_a_call_to_where_threads_end_is_a_branch():
 @pytest.mark.parametrize("last", ["RET.REL.NODEC R20 `(.text.k)", "BRX R2 -0x30", "@P1 EXIT"])
 def test_a_call_that_may_return_stays_one(last):
     assert opcodes(last)[1] == "CALL"
+
+
+def test_a_loop_with_a_division_is_left_by_a_branch():
+    (section,) = read_listing(DIVIDING, "k.sass").sections
+    found = [x.opcode for x in tail_calls_as_branches(section.instructions)]
+    assert found == ["CALL", "BRA", "BRA", "CALL", "EXIT", "CALL", "RET"]
 
 
 def test_the_text_stays():

@@ -205,6 +205,9 @@ class Path:
 
     def _jump(self, at: int, instruction: Instruction) -> bool:
         lanes = self.x.mask
+        if at in self.code.short:
+            self._send(self.code.short[at], lanes)
+            return False
         if instruction.traits.indirect or {"DIV", "CONV"} & set(instruction.modifiers):
             return self._both_ways(at)
         target = next((x for x in instruction.operands if x.kind == "label" and x.index == 0), None)

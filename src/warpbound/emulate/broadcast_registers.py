@@ -17,7 +17,7 @@ from warpbound.emulate.emulator import handler_of
 from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import slice_of
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
@@ -48,7 +48,9 @@ class Code:
             if _is_evaluated(instruction) else None
             for instruction in self.instructions
         ]  # fmt: skip
-        kept = frozenset(range(len(program.instructions))) - unneeded_values(program)
+        own = slice_of(program)
+        kept = frozenset(range(len(program.instructions))) - own.unneeded
+        self.short = {at: way.begin for at, way in own.ways.items()}
         self.selects = {at for at in kept if program.instructions[at].traits.affine == "select"}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
 
@@ -64,15 +66,19 @@ class Code:
             for at, (instruction, deciding) in enumerate(zip(self.program.instructions, self.deciding, strict=True))
         ]
 
+    def _conditions_at(self, at: int) -> tuple[tuple[str, int], ...]:
+        """The predicates that decide what an instruction does."""
+        if at in self.short:
+            return ()
+        chosen_by = self.chosen_by(at) if at in self.selects else ()
+        return (*_places(_conditions(self.program.instructions[at])), *chosen_by)
+
     @cached_property
     def deciding(self) -> list[bool]:
         """Whether the result of an instruction goes into what decides."""
         instructions, blocks = self.program.instructions, self.program.flow.blocks
         deciding = [False] * len(instructions)
-        conditions = [
-            (*_places(_conditions(instruction)), *(self.chosen_by(at) if at in self.selects else ()))
-            for at, instruction in enumerate(instructions)
-        ]
+        conditions = [self._conditions_at(at) for at in range(len(instructions))]
         live: list[frozenset[tuple[str, int]]] = [frozenset()] * len(blocks)
         pending = set(range(len(blocks)))
         before: dict[int, set[int]] = {number: set() for number in range(len(blocks))}

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any
 
@@ -46,7 +46,10 @@ Build = Callable[[Site], Handler]
 
 @dataclass(frozen=True)
 class Kernel:
-    """A program compiled to handlers for one launch; `handlers` is None for control instructions."""
+    """A program compiled to handlers for one launch; `handlers` is None for control instructions.
+
+    short : branches that go to one place whatever their predicates say, and that place.
+    """
 
     program: Program
     launch: Launch
@@ -54,6 +57,7 @@ class Kernel:
     handlers: tuple[Handler | None, ...]
     registers: int
     cluster: Dim
+    short: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def threads(self) -> int:
@@ -187,6 +191,10 @@ def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
     return handler
 
 
+def _goes_to(place: int) -> Handler:
+    return lambda x: place
+
+
 class Chunk:
     """Some blocks of a launch, executed together; first_warp is the place of their first among all that run."""
 
@@ -223,7 +231,8 @@ class Chunk:
         for at, (instruction, plain) in enumerate(
             zip(self.kernel.program.instructions, self.kernel.handlers, strict=True)
         ):
-            handlers.append(plain or self._control(instruction, at))
+            short = self.kernel.short.get(at)
+            handlers.append(plain or (self._control(instruction, at) if short is None else _goes_to(short)))
         return handlers
 
     def _control(self, instruction: Instruction, at: int) -> Handler:

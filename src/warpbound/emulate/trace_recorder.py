@@ -27,7 +27,7 @@ from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace
 from warpbound.emulate.ungiven_contents import CONTENTS_OF, array_refusals
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT
@@ -310,14 +310,14 @@ def trace(
     block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
     Raises CommandError for block numbers outside the grid.
     """
-    removable = unneeded_values(program)
-    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), removable)
+    own = slice_of(program)
+    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own)
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)
     warps = _warps(kernel, executed)
-    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), removable, limits)
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), own.unneeded, limits)
     if step_limit is None:
         step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
     problem: InputError | None = None
@@ -330,13 +330,13 @@ def trace(
     return result if len(executed) == len(numbers) else _only(result, numbers)
 
 
-def _without_values(kernel: Kernel, removable: Set[int]) -> Kernel:
-    """The kernel with handlers that compute no values for those instructions."""
+def _without_values(kernel: Kernel, own: Slice) -> Kernel:
+    """The kernel with handlers that compute no values outside the slice, and take its short ways."""
     program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
     handlers = list(kernel.handlers)
-    for i in removable:
+    for i in own.unneeded:
         handlers[i] = handler_of(program.instructions[i], kernel.memory.constants, program.arch, builders)
-    return replace(kernel, handlers=tuple(handlers))
+    return replace(kernel, handlers=tuple(handlers), short={at: way.begin for at, way in own.ways.items()})
 
 
 def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:

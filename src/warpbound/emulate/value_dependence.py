@@ -1,7 +1,7 @@
 """Forward taint: the branches and addresses that depend on the values which some instructions load.
 
 Models   Registers and predicates, forwards through the control flow; shared and local memory each as one value.
-Omits    Global memory (see store_to_load); control dependence; branches to a trap.
+Omits    Global memory (see store_to_load); control dependence; branches to a trap, or to the long way of a division.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -11,6 +11,7 @@ from operator import or_
 
 import numpy as np
 
+from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.trace import Trace
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import Instruction
@@ -34,7 +35,7 @@ class Dependents:
 def dependents_of(program: Program, loads: Set[int]) -> Dependents:
     """The branches and addresses that depend on what `loads` (indices of instructions) load."""
     code, names, before = program.instructions, program.register_sets, tainted_before(program, loads)
-    checks = _checks(program)
+    checks = _checks(program).union(short_ways(program))
     branches = [
         i
         for i, instruction in enumerate(code)

@@ -5,12 +5,14 @@ record addresses, but no value is computed.
 
 Models   Liveness backwards through the control flow from branches, addresses and guards; the contents of global,
          shared and local memory each as one value.
-Omits    Code that calls functions: all of it is in the slice.
+         Divisions and roots whose results nobody needs take their short way (`short_ways`).
+Omits    Code that calls other functions: all of it is in the slice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
+from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
@@ -53,21 +55,43 @@ class Use:
 
 def unneeded_values(program: Program) -> frozenset[int]:
     """Indices of the arithmetic and memory instructions outside the slice."""
-    code = program.instructions
-    if any(calls(instruction) for instruction in code):
-        return frozenset()
+    return slice_of(program).unneeded
+
+
+@dataclass(frozen=True)
+class Slice:
+    """unneeded : indices of the arithmetic and memory instructions outside the slice. ways : branches that take their
+    short way, because nobody needs what either way computes."""
+
+    unneeded: frozenset[int]
+    ways: dict[int, ShortWay]
+
+
+def slice_of(program: Program) -> Slice:
+    """The slice of a kernel."""
+    code, ways = program.instructions, short_ways(program)
+    after = follows(program, ways)
+    inside = reached(program, after)
+    nothing = Slice(frozenset(), {})
+    if any(calls(code[i]) for i in inside):
+        return nothing
     uses = [_use(instruction) for instruction in code]
     if any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code):
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
-    unsure = _read_unwritten(program, uses)
+    uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
+    unsure = _read_unwritten(program, uses, after)
     spaces: frozenset[str] = frozenset()
     while True:
-        needed = {i for i, use in enumerate(uses) if not use.removable or use.stores & spaces} | unsure
-        needed = _with_their_sources(program, uses, needed)
+        needed = {i for i in inside if not uses[i].removable or uses[i].stores & spaces} | unsure
+        needed, live = _with_their_sources(program, uses, needed, after)
         result = frozenset(space for i in needed for space in uses[i].loads)
         if result <= spaces:
-            return frozenset(range(len(code))) - needed
+            break
         spaces |= result
+    starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
+    if any(way.results & {name.partition(" ")[0] for name in starts[way.meet]} for way in ways.values()):
+        return nothing
+    return Slice(frozenset(inside) - needed, ways)
 
 
 def _use(instruction: Instruction) -> Use:
@@ -112,6 +136,11 @@ def _steered(use: Use, instruction: Instruction) -> Use:
     return replace(use, removable=False) if instruction.traits.kind == "bulk_copy" else use
 
 
+def _unsteered(use: Use) -> Use:
+    """The use of a branch that takes its short way whatever its predicate says."""
+    return replace(use, reads=frozenset(), steers=frozenset(), guard="", guard_registers=frozenset())
+
+
 def _guard(instruction: Instruction) -> str:
     if instruction.guard is None:
         return ""
@@ -151,17 +180,20 @@ def _predicates(instruction: Instruction) -> Names:
     return _named([x for x in instruction.operands if "predicate" in x.kind], 1)
 
 
-def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) -> set[int]:
-    """`first`, and all instructions on whose results they or a branch, an address or a guard depend."""
+def _with_their_sources(
+    program: Program, uses: Sequence[Use], first: set[int], after: Sequence[tuple[int, ...]]
+) -> tuple[set[int], list[Names]]:
+    """`first`, and all instructions on whose results they or a branch, an address or a guard depend; and the names that
+    are live where each block begins. after : the blocks that follow each."""
     blocks = program.flow.blocks
     needed = set(first)
     live: list[Names] = [frozenset()] * len(blocks)
     changed = True
     while changed:
         changed = False
-        for number in reversed(range(len(blocks))):
+        for number in sorted({0}.union(*after) if blocks else (), reverse=True):
             block = blocks[number]
-            live_here = frozenset().union(*(live[other] for other in block.follows))
+            live_here = frozenset().union(*(live[other] for other in after[number]))
             for i in reversed(range(block.first, block.last)):
                 use = uses[i]
                 live_here = _unguarded(live_here, use)
@@ -173,11 +205,11 @@ def _with_their_sources(program: Program, uses: Sequence[Use], first: set[int]) 
             if live_here != live[number]:
                 live[number] = live_here
                 changed = True
-    return needed
+    return needed, live
 
 
-def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
-    """Instructions that may read a register before any write: the trace reports them."""
+def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple[int, ...]]) -> set[int]:
+    """Instructions that may read a register before any write: the trace reports them. after : as above."""
     blocks, code = program.flow.blocks, program.instructions
     defined_before: list[Names | None] = [None] * len(blocks)  # on every path; None: no path yet
     waiting = [0] if blocks else []
@@ -195,12 +227,12 @@ def _read_unwritten(program: Program, uses: Sequence[Use]) -> set[int]:
             defined = frozenset(name for name in defined if not _depends_on(name, use))
             defined |= _under(use.always_writes, use.guard) | _in_either_case(defined, use)
         last = code[blocks[number].last - 1] if blocks[number].last > blocks[number].first else None
-        for other in blocks[number].follows:
+        for other in after[number]:
             before = defined_before[other]
             here = defined | _certain(defined, last, falls_through=other == number + 1)
-            after = here if before is None else before & here
-            if after != before:
-                defined_before[other] = after
+            both = here if before is None else before & here
+            if both != before:
+                defined_before[other] = both
                 waiting.append(other)
     return unsure
 

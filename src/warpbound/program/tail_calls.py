@@ -1,7 +1,8 @@
 """Calls that never return, as jumps.
 
 Compilers leave some loops by `CALL.REL.NOINC` to a label of the same kernel from which no RET can be reached: threads
-go on there and end. Such a call is a branch, and everything that follows the flow of the kernel takes it for one.
+go on there and end. Such a call is a branch, and everything that follows the flow of the kernel takes it for one. On
+the way there may be calls of functions that do return, a division's for one.
 """
 
 from collections.abc import Iterable, Sequence
@@ -39,8 +40,13 @@ def _place(instruction: Instruction, at: dict[int, int]) -> int | None:
     return at.get(int(labels[0].value)) if labels and not indirect else None
 
 
-def _ends(instructions: Sequence[Instruction], start: int, at: dict[int, int]) -> bool:
-    """Whether all ways from an instruction end the threads, and none returns or leads to a place that is not known."""
+def _ends(
+    instructions: Sequence[Instruction], start: int, at: dict[int, int], asked: frozenset[int] = frozenset()
+) -> bool:
+    """Whether all ways from an instruction end the threads, and none returns or leads to a place that is not known.
+
+    asked : places for which the answer is being sought; a way that comes back to one of them does not return there.
+    """
     pending, visited = [start], set[int]()
     while pending:
         place = pending.pop()
@@ -49,15 +55,18 @@ def _ends(instructions: Sequence[Instruction], start: int, at: dict[int, int]) -
         visited.add(place)
         if place >= len(instructions):
             return False
-        following = _following(instructions[place], place, at)
+        following = _following(instructions, place, at, asked | {start})
         if following is None:
             return False
         pending += following
     return True
 
 
-def _following(instruction: Instruction, place: int, at: dict[int, int]) -> Iterable[int] | None:
+def _following(
+    instructions: Sequence[Instruction], place: int, at: dict[int, int], asked: frozenset[int]
+) -> Iterable[int] | None:
     """Where an instruction may lead; None where it returns, or where that is not known."""
+    instruction = instructions[place]
     if instruction.traits.kind == "return" or instruction.traits.indirect:
         return None
     if leaves(instruction):
@@ -67,4 +76,6 @@ def _following(instruction: Instruction, place: int, at: dict[int, int]) -> Iter
     target = _place(instruction, at)
     if target is None:
         return None
-    return [target] if jumps(instruction) and always(instruction) else [target, place + 1]
+    if calls(instruction) and target not in asked and not _ends(instructions, target, at, asked):
+        return [place + 1]  # a function, which returns
+    return [target] if always(instruction) and jumps(instruction) else [target, place + 1]

@@ -1,0 +1,100 @@
+"""Branches around calls of arithmetic: the long ways of divisions and roots.
+
+A division or a square root of floating-point numbers is a few instructions, and a call of a function for numbers close
+to zero or to infinity. Where nothing depends on the result but numbers that a trace does not hold, nothing has to be
+known of the operands either: the short way is taken.
+
+Models   A branch that decides about arithmetic and calls of arithmetic, with one way that calls nothing.
+Omits    Operands that take the long way, which costs some 50 instructions more.
+"""
+
+from collections.abc import Mapping, Set
+
+from warpbound.emulate.control_dependence import ControlDependence
+from warpbound.program.control_flow import always, calls
+from warpbound.program.kernel import Program
+from warpbound.program.registers import writes
+from warpbound.quick_dataclasses import dataclass
+
+_OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduling", "constant")  # kinds beside it
+
+
+@dataclass(frozen=True)
+class ShortWay:
+    """begin : the instruction at which the short way goes on. meet : where both ways are one again. results : registers
+    and predicates that the long way may write."""
+
+    begin: int
+    meet: int
+    results: frozenset[str]
+
+
+def short_ways(program: Program) -> dict[int, ShortWay]:
+    """The branches that decide between a short way and a call of arithmetic, by instruction."""
+    code, blocks = program.instructions, program.flow.blocks
+    if not any(calls(instruction) for instruction in code):
+        return {}
+    control, found = ControlDependence(program), {}
+    for number, block in enumerate(blocks):
+        at = block.last - 1
+        branch = code[at]
+        if number not in program.flow.reachable or branch.traits.kind != "branch" or always(branch):
+            continue
+        if branch.traits.indirect or len(block.follows) != 2:
+            continue
+        _, meet = control.decided_by(at)
+        if meet is None:
+            continue
+        ways = {follow: _way(program, follow, control.block_of[meet]) for follow in block.follows}
+        calling = {follow: any(calls(code[i]) for i in way) for follow, way in ways.items()}
+        if sorted(calling.values()) == [False, True]:
+            (short,) = (follow for follow, call in calling.items() if not call)
+            (long,) = (way for follow, way in ways.items() if calling[follow])
+            if at not in long and all(_is_arithmetic(program, i) for i in long):
+                results = frozenset(name for i in long for name in writes(code[i]))
+                found[at] = ShortWay(blocks[short].first, meet, results)
+    return found
+
+
+def _way(program: Program, first: int, meet: int) -> frozenset[int]:
+    """The instructions from a block to another one, with the functions that they call."""
+    blocks, inside, pending = program.flow.blocks, set[int](), [first]
+    starts = {program.instructions[block.first].address: number for number, block in enumerate(blocks)}
+    while pending:
+        number = pending.pop()
+        if number == meet or number in inside:
+            continue
+        inside.add(number)
+        pending += blocks[number].follows
+        last = program.instructions[blocks[number].last - 1]
+        if calls(last):
+            pending += [starts[int(x.value)] for x in last.operands if x.kind == "label" and int(x.value) in starts]
+    return frozenset(i for number in inside for i in range(blocks[number].first, blocks[number].last))
+
+
+def _is_arithmetic(program: Program, at: int) -> bool:
+    traits = program.instructions[at].traits
+    return traits.is_arithmetic and traits.kind != "collective" or traits.kind in _OF_ARITHMETIC
+
+
+def follows(program: Program, ways: Mapping[int, ShortWay]) -> list[tuple[int, ...]]:
+    """The blocks that follow each block, where short ways are taken; none of blocks that are not reached then."""
+    blocks = program.flow.blocks
+    starts = {block.first: number for number, block in enumerate(blocks)}
+    result: list[tuple[int, ...]] = [()] * len(blocks)
+    reached, pending = set[int](), [0] if blocks else []
+    while pending:
+        number = pending.pop()
+        if number in reached:
+            continue
+        reached.add(number)
+        way = ways.get(blocks[number].last - 1)
+        result[number] = blocks[number].follows if way is None else (starts[way.begin],)
+        pending += result[number]
+    return result
+
+
+def reached(program: Program, after: list[tuple[int, ...]]) -> Set[int]:
+    """The instructions of the blocks that are reached."""
+    blocks, numbers = program.flow.blocks, {0}.union(*after) if after else set[int]()
+    return frozenset(i for number in numbers for i in range(blocks[number].first, blocks[number].last))
