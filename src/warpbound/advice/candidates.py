@@ -4,6 +4,8 @@ from collections.abc import Iterator
 
 from warpbound.advice import launch_variants, thread_rewrites
 from warpbound.advice.array_rewrites import hoisted, padded, restricted, summed_in_register, unrolled
+from warpbound.advice.loop_rewrites import interchanged, past_l1
+from warpbound.advice.staging import staged
 from warpbound.advice.syntax import KernelSource, kernel_source, words
 from warpbound.advice.variant import Question, Variant
 from warpbound.advice.vector_rewrite import vectorised
@@ -44,10 +46,14 @@ def _of_the_source(
         yield from padded(question, kernel)
     if _spread(entry) > SPREAD:
         yield from thread_rewrites.swapped_axes(question, kernel)
+    yield from staged(question, kernel)
+    yield from interchanged(question, kernel)
     yield from summed_in_register(question, kernel)
     yield from hoisted(question, kernel)
     yield from vectorised(question, kernel)
     yield from restricted(question, kernel)
+    if _reads_again(entry):
+        yield from past_l1(question, kernel)
     yield from _hottest(unrolled(question, kernel, FACTORS), entry)
     yield from thread_rewrites.launch_bounds(question, kernel, _least_blocks(residency))
 

@@ -9,6 +9,9 @@ from warpbound.result.what_if import WhatIf
 WORDS = {  # mechanism -> words of the what-ifs that it goes the way of
     "padding": ("bank conflicts",),
     "thread axes": ("coalesced",),
+    "staging": ("kept on the SM", "L1 traffic", "L2 traffic", "load and store instructions"),
+    "loop order": ("coalesced", "kept in a register", "kept on the SM"),
+    "cache hints": ("past L1",),
     "hoisting": ("kept in a register",),
     "restrict": ("loads in flight",),
     "unrolling": ("loads in flight",),
