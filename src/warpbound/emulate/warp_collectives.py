@@ -28,7 +28,11 @@ def _by_warp(x: State, value: Value) -> Value:
 
 @executes("SHFL")
 def shuffle(here: Site) -> Handler:
-    """SHFL: .IDX, .UP, .DOWN, .BFLY within segments; out of range a lane keeps its own value."""
+    """SHFL: .IDX, .UP, .DOWN, .BFLY within segments; out of range a lane keeps its own value.
+
+    What comes from a lane that takes no part is undefined (PTX ISA, shfl.sync). Here it is 0, as observed on GPUs
+    (apache/tvm, issue 12274) and as `reduce7` of NVIDIA's samples needs it on machines without REDUX.
+    """
     source, distance, clamp = (raw(source, here) for source in here.sources[:3])
     write = write_words(here.output)
     out = write_predicate(here.predicates_out[0] if here.predicates_out else None)
@@ -36,6 +40,8 @@ def shuffle(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         values, far, bound = _by_warp(x, source(x)), distance(x), clamp(x)
+        if x.mask is not None:
+            values = np.where(x.mask.reshape(-1, LANES), values, values.dtype.type(0))
         if not np.ndim(far) and not np.ndim(bound):
             j, valid = lanes(np.int64(far) & 31, np.int64(bound))
             write(x, values.take(np.where(valid, j, _LANE) & 31, axis=1).reshape(-1))
