@@ -7,9 +7,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from warpbound import cutile as cutile
     from warpbound import kernel_tuner as kernel_tuner
     from warpbound import models as models
+    from warpbound import numba_cuda as numba_cuda
     from warpbound import triton as triton
+    from warpbound import warp_lang as warp_lang
     from warpbound.analysis import Settings as Settings
     from warpbound.analysis import analyze as analyze
     from warpbound.analysis.sweeps.candidates import candidates as candidates
@@ -56,7 +59,7 @@ _HOMES = {  # public name -> (module, name there)
     "sweep": ("sweeping.running", "sweep"),
 }
 
-_PACKAGES = ("kernel_tuner", "models", "triton")
+_PACKAGES = ("cutile", "kernel_tuner", "models", "numba_cuda", "triton", "warp_lang")
 
 __all__ = [*_HOMES, *_PACKAGES]  # noqa: PLE0604  (the names are literal above)
 

@@ -11,7 +11,7 @@ pytest.importorskip("triton")
 import warpbound.triton as front
 from support.command_line import ANSWERED, COMMAND, FAILED, ask
 from support.paths import ROOT
-from warpbound.triton.files import FileKernel, file_kernel, loaded
+from warpbound.python_files import FileKernel, file_kernel, loaded
 
 pytestmark = pytest.mark.cuda
 EXAMPLES = ROOT / "examples" / "triton"
@@ -22,7 +22,7 @@ def words_of(name: str) -> tuple[str, ...]:
 
 
 def example(name: str):
-    return loaded(FileKernel(EXAMPLES / f"{name}.py", name))
+    return loaded(FileKernel(EXAMPLES / f"{name}.py", name))[0]
 
 
 def test_a_kernel_with_its_launch_file() -> None:

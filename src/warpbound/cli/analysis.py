@@ -10,7 +10,7 @@ import click
 from warpbound.cli import EXAMPLES
 from warpbound.cli.output import announced, command_line, form_option, show_results, write
 from warpbound.cli.profiles import analyze_reports, of_reports
-from warpbound.cli.triton_kernels import analyze_triton, of_triton
+from warpbound.cli.python_kernels import analyze_python, of_python
 from warpbound.errors import CommandError
 
 CLOCKS = "sustained|base|boost|MHZ"
@@ -84,7 +84,7 @@ def analyze(  # noqa: PLR0913  (each is an option)
     """What bounds the kernels of FILE, and what to do about it.
 
     FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, a report of Nsight Compute (.ncu-rep), or NAME.py:KERNEL
-    (Triton).
+    (Triton, numba-cuda, Warp, cuTile).
     """
     from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.text import pages
@@ -92,8 +92,8 @@ def analyze(  # noqa: PLR0913  (each is an option)
     if of_reports(options["files"]):
         analyze_reports(form, out, launch_index, options)
         return
-    if of_triton(options["files"]):
-        analyze_triton(form, out, options)
+    if of_python(options["files"]):
+        analyze_python(form, out, options)
         return
     if launch_index is not None:
         raise CommandError("--launch-index goes with a report of Nsight Compute.", "Leave it out.")

@@ -20,6 +20,7 @@ from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.operand_access import Constants, Site, predicate, site, unsupported
 from warpbound.emulate.special_registers import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
+from warpbound.emulate.symbol_addresses import with_addresses
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
@@ -121,7 +122,8 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     """
     check(launch)
     memory = prepare(program, launch)
-    code, constants = program.instructions, memory.constants
+    code = tuple(with_addresses(each, memory.addresses) for each in program.instructions)
+    constants = memory.constants
     handlers = tuple(handler_of(instruction, constants, program.arch, plain) for instruction in code)
     used = [
         x.index + 8

@@ -1,6 +1,7 @@
 """Memory at kernel start: arrays, device globals, constant banks."""
 
 from collections.abc import Iterator
+from dataclasses import field
 from typing import Any
 
 import numpy as np
@@ -78,11 +79,13 @@ class Result:
 
 @dataclass(frozen=True)
 class Memory:
-    """Everything a launch needs in memory; `results` are the arrays by the name they come back under."""
+    """Everything a launch needs in memory; `results` are the arrays by the name they come back under, `addresses` those
+    of the code's variables."""
 
     image: Image
     constants: Constants
     results: dict[str, Result]
+    addresses: dict[str, int] = field(default_factory=dict)
 
     def arrays(self) -> dict[str, NDArray[Any]]:
         """Copies of the arrays as they are now."""
@@ -135,7 +138,8 @@ def prepare(program: Program, launch: Launch) -> Memory:
         _point(program, banks, image.address(place), each.name)
         content = {CONSTANTS: bytes(banks.get(USER_BANK, b"")), PARAMETERS: area}.get(each.name, b"")
         image.contents(place)[: len(content)] = np.frombuffer(content, np.uint8)
-    return Memory(image, Constants({n: bank_array(bank) for n, bank in banks.items()}), results)
+    addresses = {name: image.address(place) for name, place in variables.items()}
+    return Memory(image, Constants({n: bank_array(bank) for n, bank in banks.items()}), results, addresses)
 
 
 def _pointed_at(program: Program, parameters_B: int) -> Iterator[Plan]:

@@ -1,15 +1,8 @@
 """Arguments of a Triton kernel: tensors and numbers as Triton's compiler and the launch take them."""
 
-from collections.abc import Sequence
-from dataclasses import replace
-from math import prod
-from typing import Any
-
-import numpy as np
-from numpy.typing import NDArray
-
 from warpbound.errors import CommandError
-from warpbound.kernel_launch import Argument, parse_argument
+from warpbound.kernel_launch import Argument
+from warpbound.python_kernels.arrays import array, number
 from warpbound.quick_dataclasses import dataclass
 
 # Types of elements, as PyTorch, NumPy or `--arg` write them -> (in a launch, in Triton). To a launch an 8-bit float is
@@ -52,39 +45,20 @@ class Tensor:
 
 
 def tensor(value: object, name: str) -> Tensor | None:
-    """The array that `value` is: an Argument, text as `--arg` takes it, a NumPy array, or anything with `shape` and
-    `dtype` (a PyTorch tensor on any device, "meta" too); None where it is no array.
+    """The array that `value` is, as `python_kernels.arrays` reads it; None where it is none.
 
-    Contents come from memory of the host only, and from types that NumPy has; the address of another array is never
-    read. CommandError where the type of the elements is unknown.
+    CommandError where the type of the elements is unknown.
     """
-    if isinstance(value, Argument):
-        own = replace(value, name=name)
-        return Tensor(_types(own.dtype or "", name)[1], own) if own.kind == "array" else None
-    if isinstance(value, str):
-        parsed = parse_argument(f"{name}={value}")
-        return Tensor(_types(parsed.dtype or "", name)[1], parsed) if parsed.kind == "array" else None
-    if not hasattr(value, "shape") or not hasattr(value, "dtype") or isinstance(value, np.generic):
-        return None
-    in_launch, in_triton = _types(str(value.dtype).rpartition(".")[2], name)
-    array = _host_array(value)
-    if array is not None:
-        return Tensor(in_triton, Argument(name, "array", in_launch, array.shape, bytes=array.tobytes()))
-    extents = _extents(tuple(int(extent) for extent in value.shape), _strides(value))
-    return Tensor(in_triton, Argument(name, "array", in_launch, extents))
+    own = array(value, name)
+    return None if own is None else Tensor(_in_triton(own.word, name), own.argument)
 
 
 def operand(value: object, name: str) -> object:
     """A value as Triton's compiler takes it: a Tensor, a number or None. CommandError for all else."""
-    array = tensor(value, name)
-    if array is not None:
-        return array
-    if isinstance(value, np.generic):
-        return value.item()
-    if not isinstance(value, bool | int | float | None):
-        hint = "Give a tensor, a NumPy array or a number."
-        raise CommandError(f"argument '{name}' is of type {type(value).__name__}.", hint)
-    return value
+    own = tensor(value, name)
+    if own is not None:
+        return own
+    return None if value is None else number(value, name)
 
 
 def argument(value: object, name: str, type_: str) -> Argument:
@@ -96,49 +70,8 @@ def argument(value: object, name: str, type_: str) -> Argument:
     return Argument(name, "scalar", dtype=dtype, value=float(number) if dtype in ("f32", "f64") else number)
 
 
-def launch_arguments(names: Sequence[str], arguments: Sequence[Argument], values: Sequence[object]) -> list[Argument]:
-    """The arguments under the names of their parameters; a tensor that comes twice is an alias of the first."""
-    first: dict[int, str] = {}
-    bound = []
-    for name, own, value in zip(names, arguments, values, strict=True):
-        shared = own.kind == "array" and not isinstance(value, str)
-        earlier = first.setdefault(id(value), name) if shared else name
-        bound.append(replace(own, name=name) if earlier == name else Argument(name, "alias", alias=earlier))
-    return bound
-
-
-def _types(word: str, name: str) -> tuple[str, str]:
+def _in_triton(word: str, name: str) -> str:
     if word not in _BY_NAME:
         known = ", ".join(names[0] for names in _TYPES)
         raise CommandError(f"argument '{name}' has elements of type {word}.", f"Known are {known}.")
-    return _BY_NAME[word]
-
-
-def _host_array(value: Any) -> NDArray[Any] | None:
-    """The elements as they lie in memory, from the first to the last; None where the host has no contents."""
-    if not isinstance(value, np.ndarray):
-        if str(getattr(value, "device", "")) != "cpu" or str(value.dtype).rpartition(".")[2] not in np.sctypeDict:
-            return None
-        value = np.asarray(value.detach() if hasattr(value, "detach") else value)
-    if value.flags.c_contiguous or min(value.strides) < 0:
-        return np.ascontiguousarray(value)
-    extents = _extents(value.shape, [stride // value.itemsize for stride in value.strides])
-    return np.lib.stride_tricks.as_strided(value, extents, (value.itemsize,))
-
-
-def _strides(value: Any) -> list[int]:
-    """Elements from one index of an axis to the next; those of C order where the value does not tell."""
-    if callable(getattr(value, "stride", None)):
-        return [int(stride) for stride in value.stride()]
-    return _in_c_order(value.shape)
-
-
-def _in_c_order(shape: Sequence[int]) -> list[int]:
-    return [prod(shape[axis + 1 :]) for axis in range(len(shape))]
-
-
-def _extents(shape: tuple[int, ...], strides: Sequence[int]) -> tuple[int, ...]:
-    """The shape of the memory that an array takes: its own, or one row where its strides leave gaps or swap axes."""
-    if list(strides) == _in_c_order(shape):
-        return shape
-    return (1 + sum((extent - 1) * stride for extent, stride in zip(shape, strides, strict=True)),)
+    return _BY_NAME[word][1]

@@ -10,35 +10,25 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound import analysis, emulate, machine
-from warpbound.analysis.answer import analyze_kernel
+from warpbound import machine
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.errors import CommandError, InputError, MissingTool, install
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
-from warpbound.program import Parameter, Program, programs
-from warpbound.program.arch_match import compiled_arch
-from warpbound.program.cuda import Options
+from warpbound.program import Parameter, Program
+from warpbound.python_kernels.arrays import under_own_names
+from warpbound.python_kernels.launches import Prepared, architecture, python_program, three
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry
-from warpbound.triton.arguments import argument, launch_arguments, operand
+from warpbound.triton.arguments import argument, operand
 from warpbound.triton.descriptors import Descriptor, for_compiler, of_triton, parameters
 
 Grid = Sequence[int] | Callable[[dict[str, Any]], Sequence[int]]  # in clusters; or a function of the named arguments
 
-_OLDEST = 75  # the oldest architecture that Triton compiles for
 _SCRATCH = ("global scratch", "profile scratch")  # pointers that Triton adds behind a kernel's own parameters
 _THREADS = re.compile(r"\.reqntid\s+(\d+)")
 _LARGEST_CLUSTER = 16
-
-
-@dataclass(frozen=True)
-class TritonLaunch:
-    """A Triton kernel compiled for one board, with the launch that Triton's launcher would make of it."""
-
-    program: Program
-    launch: Launch
 
 
 def analyze(
@@ -52,14 +42,12 @@ def analyze(
     num_warps, num_stages, num_ctas, maxnreg.
     Raises InputError where Triton cannot compile it, CommandError where a value is wrong, MissingTool without Triton.
     """
-    prepared = prepare(kernel, args, constexprs, grid, gpu)
-    return analysis.analyze(prepared.program, gpu, prepared.launch, settings)
+    return prepare(kernel, args, constexprs, grid, gpu).analyze(gpu, settings)
 
 
 def run(kernel: Any, *args: object, grid: Grid, gpu: str | Path | Gpu, **constexprs: Any) -> dict[str, NDArray[Any]]:
     """The arrays after the kernel, by parameter name, as of `warpbound.run`; the rest as of `analyze`."""
-    prepared = prepare(kernel, args, constexprs, grid, gpu)
-    arrays = emulate.run(prepared.program, prepared.launch)
+    arrays = prepare(kernel, args, constexprs, grid, gpu).run()
     return {name: array for name, array in arrays.items() if name not in _SCRATCH}
 
 
@@ -81,13 +69,12 @@ def analyzed(gpu: str | Path | Gpu) -> Callable[[Any], Analyzed]:
 
 def record(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any], grid: Grid, gpu: Gpu) -> KernelResult:
     """`analyze` as a record."""
-    prepared = prepare(kernel, args, constexprs, grid, gpu)
-    return analyze_kernel(prepared.program, gpu, prepared.launch)
+    return prepare(kernel, args, constexprs, grid, gpu).record(gpu, DEFAULT)
 
 
 def prepare(
     kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any], grid: Grid, gpu: str | Path | Gpu
-) -> TritonLaunch:
+) -> Prepared:
     """The machine code and the launch. Raises what `analyze` raises."""
     need_triton()
     board = machine.gpu(gpu)
@@ -106,8 +93,8 @@ def prepare(
         for name in _SCRATCH
     ]
     program = _program(compiled, function, [*own, *_SCRATCH], board)
-    bound = launch_arguments(own, [each for _, each, _ in passed], [value for _, _, value in passed])
-    return TritonLaunch(program, Launch(
+    bound = under_own_names(own, [each for _, each, _ in passed], [value for _, _, value in passed])
+    return Prepared(program, Launch(
         grid=(size[0] * cluster, size[1], size[2]), block=(_threads(compiled), 1, 1),
         cluster=(cluster, 1, 1) if cluster > 1 else None, smem=int(compiled.metadata.shared),
         args=tuple([*bound, *scratch][: len(program.parameters)]),
@@ -168,9 +155,7 @@ def _compiled(
     from triton.compiler.compiler import make_backend
     from triton.runtime.jit import create_function_from_signature
 
-    arch, proxy = compiled_arch(board)
-    if proxy or arch < _OLDEST:
-        raise InputError(f"Triton has no compiler for {board.name} (sm_{board.arch}).", "Name a board from Turing on.")
+    arch = architecture(board, "Triton")
     target = GPUTarget("cuda", arch, 32)
     backend = make_backend(target)
     options = {name: value for name, value in constexprs.items() if name not in values}
@@ -188,14 +173,12 @@ def _compiled(
 
 def _program(compiled: Any, function: Any, names: Sequence[str], board: Gpu) -> Program:
     """The machine code with the names of its parameters and the text of the Python file."""
-    file = inspect.getsourcefile(function.fn)
-    (program,) = programs(compiled.asm["cubin"], board, None, Options())
+    program = python_program(compiled.asm["cubin"], function.fn, board)
     parameters = tuple(
         Parameter(name, "", parameter.offset, parameter.size)
         for name, parameter in zip(names, program.parameters, strict=False)
     )
-    text = Path(file).read_text(encoding="utf-8") if file and Path(file).is_file() else None
-    return replace(program, parameters=parameters, source=text, source_name=file or "<Triton>", title=function.__name__)
+    return replace(program, parameters=parameters)
 
 
 def _threads(compiled: Any) -> int:
@@ -211,12 +194,7 @@ def _scratch(name: str, size_B: int) -> Argument:
 
 def _grid(grid: Grid, values: dict[str, Any]) -> tuple[int, int, int]:
     sizes = grid(values) if callable(grid) else grid
-    listed = [int(size) for size in ([sizes] if isinstance(sizes, int) else sizes)]
-    if not 1 <= len(listed) <= 3 or min(listed) < 1:
-        reason = f"grid {tuple(listed)} is not one to three sizes of 1 or more."
-        raise CommandError(reason, "Give it as kernel[grid] takes it.")
-    x, y, z = listed + [1] * (3 - len(listed))
-    return x, y, z
+    return three(sizes, "grid")
 
 
 def need_triton() -> None:

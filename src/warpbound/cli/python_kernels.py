@@ -1,4 +1,4 @@
-"""`analyze` of Triton kernels: FILE.py:KERNEL."""
+"""`analyze` of the kernels of Python files: FILE.py:KERNEL."""
 
 import warnings
 from functools import partial
@@ -7,14 +7,13 @@ from typing import Any
 from warpbound.cli.output import announced, command_line, show_results, write
 from warpbound.errors import CommandError, WarpboundError
 
-MORE_THAN_ONE = "Triton kernels and other files are given together, or several kernels."
-NO_GRID = "A Triton kernel needs a launch."
-WARPS = "128"  # threads of a block where none are given: Triton's four warps
+MORE_THAN_ONE = "Kernels of Python files and other files are given together, or several kernels."
+NO_GRID = "A kernel of a Python file needs a launch."
 
 
-def of_triton(files: tuple[str, ...]) -> bool:
-    """Whether it is a Triton kernel. Raises CommandError where it is one of several files."""
-    from warpbound.triton.files import file_kernel
+def of_python(files: tuple[str, ...]) -> bool:
+    """Whether it is a kernel of a Python file. Raises CommandError where it is one of several files."""
+    from warpbound.python_files import file_kernel
 
     if not any(".py:" in name and file_kernel(name) for name in files):
         return False
@@ -23,28 +22,30 @@ def of_triton(files: tuple[str, ...]) -> bool:
     return True
 
 
-def analyze_triton(form: str, out: str | None, options: dict[str, Any]) -> None:
+def analyze_python(form: str, out: str | None, options: dict[str, Any]) -> None:
     """`analyze` of FILE.py:KERNEL, for each board."""
     from warpbound.cli.request import parse_request
+    from warpbound.python_files import FileKernel, file_kernel, loaded
     from warpbound.report.text import pages
     from warpbound.result.refusal import refusal
-    from warpbound.triton.files import FileKernel, analyzed_launch, file_kernel, loaded
 
     kernel_in_name = file_kernel(options["files"][0])
     assert isinstance(kernel_in_name, FileKernel)
+    if not options["launch_file"] and not options["grid"]:
+        raise CommandError(NO_GRID, "Add --grid, and --block for the threads of a block, or --launch FILE.")
+    kernel, language = loaded(kernel_in_name)
     if not options["launch_file"]:
-        if not options["grid"]:
-            raise CommandError(NO_GRID, "Add --grid, and --block for the number of warps, or --launch FILE.")
-        options = options | {"block": options["block"] or WARPS}
+        options = options | {"block": options["block"] or language.block}
     request = parse_request(**options | {"files": (str(kernel_in_name.path),)})
     assert request.launch is not None
-    kernel, defines = loaded(kernel_in_name), dict(request.options.defines)
+    defines = dict(request.options.defines)
     results: list[Any] = []
     failures: list[WarpboundError] = []
     for board in announced((f"{kernel_in_name.name} on {board.key}", board) for board in request.gpus):
         try:
-            with warnings.catch_warnings(action="ignore"):  # of Triton, on its own defaults
-                results.append(analyzed_launch(kernel, board, request.launch, defines, request.settings))
+            with warnings.catch_warnings(action="ignore"):  # of the compilers, on their own defaults
+                ready = language.adapter.of_launch(kernel, board, request.launch, defines)
+                results.append(ready.record(board, request.settings))
         except WarpboundError as error:
             failures.append(error)
             results.append(refusal(kernel_in_name.name, board.key, error))
