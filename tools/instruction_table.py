@@ -94,7 +94,7 @@ def _outcome(case: Case, architecture: int, result: Tally) -> str:
 def table(tallies: dict[tuple[str, int], Tally]) -> str:
     """The page's tables."""
     lines = [
-        "| compiler | architecture | opcodes | executed | timed | refused | kernels | equal to NumPy | without reference "
+        "| compiler | architecture | opcodes | executed | timed | refused | kernels | equal to NumPy | no reference "
         "| different | refused | not compiled |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
@@ -135,7 +135,7 @@ def main() -> None:
     for compiler in options.compilers:
         cases = list(corpus(compiler))
         for architecture in BOARDS:
-            print(compiler, architecture, file=sys.stderr, flush=True)
+            sys.stderr.write(f"{compiler} sm_{architecture}\n")
             tallies[compiler, architecture] = tally(cases, architecture)
     text = table(tallies)
     page = options.o.read_text("utf-8") if options.o.exists() else f"{_BEGIN}\n{_END}\n"

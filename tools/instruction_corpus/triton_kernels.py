@@ -155,7 +155,9 @@ def product(a, b, c, K, TILE: tl.constexpr, STEP: tl.constexpr, PRECISION: tl.co
 
 
 @triton.jit
-def scaled_product(a, scale_a, b, scale_b, c, KIND: tl.constexpr, TILE: tl.constexpr, K: tl.constexpr, PER: tl.constexpr):
+def scaled_product(
+    a, scale_a, b, scale_b, c, KIND: tl.constexpr, TILE: tl.constexpr, K: tl.constexpr, PER: tl.constexpr
+):
     rows, inner, groups = tl.arange(0, TILE), tl.arange(0, K // PER), tl.arange(0, K // 32)
     left = tl.load(a + rows[:, None] * (K // PER) + inner[None, :])
     right = tl.load(b + inner[:, None] * TILE + rows[None, :])
@@ -187,8 +189,8 @@ def cases() -> Iterator[Case]:
 def _elementwise(numbers: np.random.Generator) -> Iterator[Case]:
     x, y = (numbers.uniform(0.5, 3, N).astype(np.float32) for _ in range(2))
     i, j = (numbers.integers(1, 1000, N, dtype=np.int32) for _ in range(2))
-    of = {"add": x + y, "divide": x / y, "maximum": np.maximum(x, y), "fma": x * y + x, "where": np.where(x > y, x, y * 2),
-          "pow": x**y}  # fmt: skip
+    of = {"add": x + y, "divide": x / y, "maximum": np.maximum(x, y), "fma": x * y + x, "pow": x**y,
+          "where": np.where(x > y, x, y * 2)}  # fmt: skip
     whole = {"quotient": i // j, "remainder": i % j, "shifts": (i << 2) ^ (j >> 1) | (i & j),
              "high": (i.astype(np.int64) * j >> 32).astype(np.int32)}  # fmt: skip
     for values, a, b in ((of, x, y), (whole, i, j)):
@@ -197,7 +199,8 @@ def _elementwise(numbers: np.random.Generator) -> Iterator[Case]:
             yield _case(name, of_two, args, 3, {"out": expected}, 1e-5, F=name, BLOCK=BLOCK)
     for dtype in (np.float16, np.float64):
         a, b = x.astype(dtype), y.astype(dtype)
-        yield _case(f"add {dtype.__name__}", of_two, (a, b, np.zeros_like(a), N), 3, {"out": a + b}, F="add", BLOCK=BLOCK)
+        args = (a, b, np.zeros_like(a), N)
+        yield _case(f"add {dtype.__name__}", of_two, args, 3, {"out": a + b}, F="add", BLOCK=BLOCK)
     exact = {"exp": np.exp(x), "log": np.log(x), "sin": np.sin(x), "sqrt": np.sqrt(x), "rsqrt": 1 / np.sqrt(x),
              "sigmoid": 1 / (1 + np.exp(-x)), "floor": np.floor(x), "abs": np.abs(x), "tanh": np.tanh(x)}  # fmt: skip
     for name, expected in exact.items():
@@ -277,7 +280,8 @@ def decoded(codes: np.ndarray, kind: str) -> np.ndarray:
     exponent = codes >> fraction_bits & (1 << exponent_bits) - 1
     sign = np.where(codes >> exponent_bits + fraction_bits & 1, -1.0, 1.0)
     small = fraction / 2.0**fraction_bits * 2.0 ** (1 - bias)
-    return sign * np.where(exponent == 0, small, (1 + fraction / 2.0**fraction_bits) * 2.0 ** (exponent.astype(int) - bias))
+    large = (1 + fraction / 2.0**fraction_bits) * 2.0 ** (exponent.astype(int) - bias)
+    return sign * np.where(exponent == 0, small, large)
 
 
 def _scaled(numbers: np.random.Generator, kind: str, per: int) -> Case:
