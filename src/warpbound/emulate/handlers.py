@@ -19,6 +19,8 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     mbarrier,
     mixed_precision,
     packed_integers,
+    scaled_products,
+    scaled_warp_products,
     special_functions,
     tensor_boxes,
     tensor_memory,

@@ -96,7 +96,7 @@ def _bits(words: NDArray[np.uint32], bits: int, place: int) -> NDArray[np.uint32
     return words >> np.uint32(bits * place) & np.uint32((1 << bits) - 1)
 
 
-@executes("HMMA IMMA QMMA BMMA")
+@executes("HMMA IMMA BMMA")
 def multiply(here: Site) -> Handler:
     """HMMA, IMMA, QMMA: D = A B + C; BMMA: C and how many bits A and B have in common, or how many differ (.XOR)."""
     shape = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), None)

@@ -5,8 +5,10 @@ bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the 
 shape.
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
+Products with scales are those of scaled_products.
+
 Source   PTX ISA, "Instruction descriptor", "Shared memory descriptor" and "Data path layout organization" of tcgen05.
-Omits    Refused: sparse factors, block scales, FP6 and FP4, FP16 sums, pairs of blocks, .WS, masks of lanes.
+Omits    Refused: sparse factors, FP6 and FP4, FP16 sums, pairs of blocks, .WS, masks of lanes.
 """
 
 from typing import Any
@@ -74,7 +76,7 @@ def shape_of(word: int, here: Site) -> Shape:
     )  # fmt: skip
 
 
-@executes("UTCHMMA UTCQMMA UTCIMMA")
+@executes("UTCHMMA UTCIMMA")
 def multiply(here: Site) -> Handler:
     """D = A B, plus D where the predicate holds."""
     a, b, d, *others = here.instruction.operands
@@ -91,16 +93,17 @@ def multiply(here: Site) -> Handler:
         keep = np.broadcast_to(adding(x), x.selected_lanes // 32)[everyone.own]
         for word in np.unique(words):
             warps, shape = everyone.some(words == word), shape_of(int(word), here)
-            left = _factor(x, a, warps, Factor(shape.rows, shape.depth, shape.first, shape.first_by_depth), shape.lanes)
-            right = _factor(x, b, warps, Factor(shape.columns, shape.depth, shape.second, shape.second_by_depth))
+            rows = Factor(shape.rows, shape.depth, shape.first, shape.first_by_depth)
+            columns = Factor(shape.columns, shape.depth, shape.second, shape.second_by_depth)
+            left, right = read_factor(x, a, warps, rows, shape.lanes), read_factor(x, b, warps, columns)
             product = np.matmul(left, right.transpose(0, 2, 1))
             places = cells(x, warps, target(x, warps), shape.lanes[:, None], np.arange(shape.columns))
-            _add(x, (warps, places), -product if shape.negative else product, keep[words == word], shape.whole)
+            add_product(x, (warps, places), -product if shape.negative else product, keep[words == word], shape.whole)
 
     return handler
 
 
-def _factor(
+def read_factor(
     x: State, operand: Operand, warps: Warps, factor: Factor, lanes: Numbers | None = None
 ) -> NDArray[np.float64]:
     """A or B of every warp, (warps, extent, depth)."""
@@ -118,7 +121,13 @@ def _factor(
     return np.asarray(factor.element.decode(raw & mask), np.float64)
 
 
-def _add(x: State, where: tuple[Warps, Numbers], product: NDArray[Any], keep: NDArray[np.bool_], whole: bool) -> None:  # noqa: FBT001  (the type of the sum)
+def add_product(
+    x: State,
+    where: tuple[Warps, Numbers],
+    product: NDArray[Any],
+    keep: NDArray[np.bool_],
+    whole: bool,  # noqa: FBT001
+) -> None:
     """Write the product, plus what is there for the warps that keep it."""
     warps, places = where
     words, blocks = memory(x), warps.block[:, None, None]

@@ -33,6 +33,7 @@ from warpbound.quick_dataclasses import dataclass
 
 _SHAPE = re.compile(r"64x(\d+)x(\d+)$")
 WARPS, _ROWS = 4, 16  # of a warpgroup, of a warp
+_BYTE = 8  # bits
 _ROW_B = {0: 16, 1: 128, 2: 64, 3: 32}  # swizzle mode -> bytes of a row of an atom of 8 rows
 _EVERY = np.ones((), np.bool_)
 _ADDRESS = (1 << 14) - 1  # fields of a descriptor count units of 16 bytes
@@ -70,12 +71,15 @@ class Factor:
 
     def read(self, x: State, descriptors: NDArray[np.uint64], pieces: NDArray[np.int64]) -> NDArray[np.float64]:
         """The matrices, (descriptors, extent, depth), from pieces of the chunk's shared memory."""
-        window, size = x.windows["shared"], self.element.bits // 8
+        window, size = x.windows["shared"], max(1, self.element.bits // 8)
         places = self.places(descriptors)
         if places.max(initial=0) + size > window.size:
             reason = f"a descriptor of a matrix leads to {places.max():#x} of {window.size:#x} bytes of shared memory"
             raise BadAccess(0, reason)
         words = window.elements(size)[(places + pieces[:, None, None] * window.size) // size]
+        if self.element.bits < _BYTE:  # neighbours along the depth share a byte
+            words = words >> (np.arange(self.depth) * self.element.bits % _BYTE).astype(np.uint8)
+            words = words & ((1 << self.element.bits) - 1)
         return np.asarray(self.element.decode(words.astype(np.uint32)), np.float64)
 
 
