@@ -155,7 +155,6 @@ def _command(words: Sequence[str], there: Connection) -> None:
 
 def section(table: Sequence[Row], total: int) -> str:
     """The section of the page: counts by collection, and the reasons of the rest. total : files, asked or not."""
-
     def counted(of: Sequence[Row]) -> tuple[int, int, int]:
         return len(of), sum(row.kernels > 0 for row in of), sum(bool(PACKAGE.search(row.sentence)) for row in of)
 

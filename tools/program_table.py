@@ -223,8 +223,7 @@ def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: boo
         reason = (result.get("problems") or result.get("unsupported") or [""])[0]  # type: ignore[index]
         sys.stdout.write(
             f"{verdict(result)}: {project.suite} {project.name} {gpu} {result.get('seconds', 0):.0f} s "
-            f"{result.get('launches', 0)} launches {reason}"[:230]
-            + "\n"
+            f"{result.get('launches', 0)} launches {reason}"[:230] + "\n"
         )
         sys.stdout.flush()
 

@@ -95,7 +95,9 @@ at most half of those of a random search in {len(pruned)}.
 
 def _strategies(means: Mapping[str, Means]) -> str:
     names = list(dict.fromkeys(name for each in means.values() for name in each))
-    rows = [(space, *(f"{each[name][0]:.1f}, {each[name][1]:.1f}" for name in names)) for space, each in means.items()]
+    rows = [
+        (space, *(f"{each[name][0]:.1f}, {each[name][1]:.1f}" for name in names)) for space, each in means.items()
+    ]
     words = "\n## Kernel Tuner's strategies\n\nMeasurements over the whole space, and over what the pruner leaves.\n\n"
     return words + _table(("space", *(f"`{name}`" for name in names)), rows)
 

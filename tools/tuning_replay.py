@@ -27,13 +27,13 @@ PAGE = HERE.parent.parent / "docs" / "accuracy" / "tuning.md"
 TUNER = HERE / "tuner.csv"
 BOARD, MEASURED, PREDICTED, BINDS = "gpu", "ms", "predicted_ms", "binds"
 NO_PARAMETERS = (BOARD, "grid", "block", MEASURED, PREDICTED, BINDS)
-NEAR = 1.05  # of the best time: when a search is done
+NEAR = 1.05        # of the best time: when a search is done
 SEEDS = 100
 KEEP_WITHIN = 0.25  # the pruner's; chosen before anything was replayed
-FAR = 1.10  # pairs of configurations that are farther apart than this should be in the right order
-LEAST = 50  # configurations of a space
-PATIENCE = 10  # requests for each configuration, after which a strategy that finds nothing new is ended
-GIVE_UP_S = 0.3  # processor time of one search; some look for new configurations for ever
+FAR = 1.10         # pairs of configurations that are farther apart than this should be in the right order
+LEAST = 50         # configurations of a space
+PATIENCE = 10      # requests for each configuration, after which a strategy that finds nothing new is ended
+GIVE_UP_S = 0.3    # processor time of one search; some look for new configurations for ever
 STRATEGIES = ("genetic_algorithm", "diff_evo", "pso", "simulated_annealing", "mls")
 
 

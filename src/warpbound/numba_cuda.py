@@ -215,7 +215,7 @@ def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) ->
 @contextmanager
 def _board_of(capability: tuple[int, int]) -> Iterator[None]:
     """Functions under `@cuda.jit(device=True)` are compiled for this capability: Numba asks the board at hand."""
-    dispatching = import_module("numba.cuda.dispatcher")
+    dispatching: Any = import_module("numba.cuda.dispatcher")
     at_hand = dispatching.get_current_device
     dispatching.get_current_device = lambda: SimpleNamespace(compute_capability=capability)
     try:

@@ -4,8 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from warpbound.program.instruction import Instruction
-from warpbound.program.operands import Operand
+from warpbound.program.instruction import Instruction, Operand
 
 SYMBOL = re.compile(r"32@(lo|hi)\(\(?([\w$.]+)(?:\s*\+\s*(0x[0-9a-f]+|\d+))?\)?\)")
 
