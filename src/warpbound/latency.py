@@ -37,6 +37,7 @@ _OPERAND_READS: Mapping[tuple[str, ...], str] = {  # kind and space -> rows of l
     ("store", "shared"): "war_sts",
 }  # fmt: skip
 SUB_CORES = 4
+PRODUCTS = "products"  # queue of those into tensor memory
 _COPIES = "async"  # queue of the copies from global to shared memory (LDGSTS) and what collects them
 
 
@@ -254,8 +255,17 @@ def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wa
         case "fixed" | "branch":
             return Wait(memory.core if memory.core and memory.timing else cycles, read, follows=follows)
         case _:
-            busy = _product_cycles(facts, memory) if _asynchronous(instruction) else 0.0
-            return Wait(max(cycles, busy), read, queue=facts.pipe, busy=busy, follows=follows)
+            return _product(instruction, facts, memory, Wait(cycles, read, queue=facts.pipe, follows=follows))
+
+
+def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency, wait: Wait) -> Wait:
+    """With the time that an asynchronous product takes: of one sub-core for a warp's share, of all for tcgen05."""
+    busy = _product_cycles(facts, memory)
+    if _asynchronous(instruction):
+        return replace(wait, write=max(wait.write, busy), busy=busy)
+    if instruction.traits.kind == "tensor_memory" and busy:
+        return replace(wait, queue=PRODUCTS, busy=busy / memory.sub_cores)
+    return wait
 
 
 def _global(instruction: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:

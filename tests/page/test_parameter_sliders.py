@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from warpbound import machine
+from warpbound.analysis.pipelines import engine_parameters
 from warpbound.board_parameters import LANES, LATENCIES, PARAMETERS, UNITS
 from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
@@ -41,7 +42,7 @@ def taken(board: Gpu) -> list[float]:
         Memory(store_pieces=1e3).l1_cycles(90, 128.0, board.get("store_piece_cost")),
         held.l1_bytes, held.l2_bytes, held.lead_reach, *(board.get(name) or 0.0 for name in asked),
         *(pipe_cycles(board, pipe) for pipe in LANES), issue_rate(board), alu_latency(board),
-        *([number or 0.0 for number in vars(power).values()] if power else []),
+        *([number or 0.0 for number in vars(power).values()] if power else []), *engine_parameters(board),
     ]  # fmt: skip
 
 

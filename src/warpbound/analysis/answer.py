@@ -127,7 +127,7 @@ def reworked(case: Case, work: Work) -> Work:
 
 def _work_of_run(case: Case, run: "SampleRun") -> Work:
     from warpbound.analysis.cache_whatifs import cache_choices
-    from warpbound.analysis.executed import work_from
+    from warpbound.analysis.executed import pipelines_of, work_from
     from warpbound.analysis.register_sums import repeated_stores
     from warpbound.emulate.ungiven_contents import ungiven_symbols
 
@@ -135,7 +135,7 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
     notes = tuple(variable.note(case.program) for variable in ungiven)
     return replace(
         work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run),
-        again=partial(repeated_stores, case.program, run, work.whole),
+        again=partial(repeated_stores, case.program, run, work.whole), pipelines=partial(pipelines_of, case, *run),
     )  # fmt: skip
 
 
@@ -153,9 +153,10 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles,
         work.again(),
     )  # fmt: skip
+    stages, other_stages = work.pipelines()
     lines, accesses = code_tables.source_lines(program, work.whole), code_tables.memory_accesses(program, work.accesses)
     changes = (*_smaller_grid(case, work, timed), *_even_blocks(case, work, timed), *power_whatifs(case, work, timed),
-               *changes)  # fmt: skip
+               *other_stages, *changes)  # fmt: skip
     return KernelResult(
         **_frame(case),
         **_time(case, timed),
@@ -173,6 +174,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
         whatifs=sorted(explained(changes, lines, accesses), key=lambda change: -change.speedup),
         loops=[_loop(case, piece) for piece in work.loops],
+        pipelines=stages,
         confidence=_confidence(case, assumptions(case, work, timed), timed),
         sample=work.sample,
         blocks=_block_classes(case, work),

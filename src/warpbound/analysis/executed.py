@@ -18,6 +18,7 @@ from warpbound.analysis.execution_summary import (
     register_notes,
 )
 from warpbound.analysis.partition_traffic import partition_traffic
+from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course
 from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.emulate import Trace
@@ -32,6 +33,8 @@ from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
+from warpbound.result.pipeline import Pipeline
+from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Schedule, Wait
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
@@ -85,13 +88,26 @@ def average_work(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> 
 def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> _AverageWarp:
     program = case.program
     memory = replace(launch_memory(traffic), hottest_updates=hottest_updates(program, trace, sample))
-    timing = waits(program.instructions, case.latency, served_by(traffic), conflicts(traffic), far_share(traffic))
+    timing = held(case, trace, _waits(case, traffic), served_by(traffic))
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(trace.of_blocks * per_block)
     timed = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
     average = _AverageWarp(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
     return replace(average, work=replace(average.work, pieces=_pieces(case, trace, sample, traffic, average)))
+
+
+def _waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait, ...]:
+    """How long each instruction takes one warp, what it waits for at mbarriers apart; level : as of `served_by`."""
+    code, served = case.program.instructions, served_by(traffic, level)
+    if level is not None:
+        return waits(code, case.latency, served, conflicts(traffic))
+    return waits(code, case.latency, served, conflicts(traffic), far_share(traffic))
+
+
+def pipelines_of(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> tuple[list[Pipeline], list[WhatIf]]:
+    """Pipelines of a block of the sample, and changes of their stages."""
+    return pipelines(case, trace, _waits(case, traffic), served_by(traffic))
 
 
 def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average: _AverageWarp) -> tuple[Part, ...]:
@@ -139,6 +155,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (ATOMICS,) if traffic.atomic_steps > 2 * traffic.global_atomic_requests > 0 else ()
     notes += (GRID_WAITS,) if waits_for_grid(program) else ()
     notes += (TOGETHER,) if _rate_assumed(case, traffic) else ()
+    notes += _pipeline_notes(case, trace, traffic)
     notes += (_idle_note(program, sample, trace.of_blocks),) if sample.idle else ()
     seen = representative_executions(trace, sample)
     rare = "" if sample.exact else warning(program, trace, seen, block_numbers(program))
@@ -171,6 +188,14 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         idle=sample.idle,
         paths=block_paths(trace, sample, float(executed.sum())),
     )
+
+
+def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ...]:
+    """Whether waits at mbarriers are timed, and on what that rests."""
+    if trace.meetings is None:
+        return ()
+    timed = recorded_course(case, trace.meetings, _waits(case, traffic), served_by(traffic))
+    return (ASSUMED,) if timed is not None and timed.fills else () if timed is not None else (NOTE,)
 
 
 def _idle_note(program: Program, sample: Sample, working: int) -> str:
@@ -256,7 +281,7 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
 
 def _latency_at(case: Case, run: tuple[Trace, Sample, Traffic], level: str) -> float:
     trace, sample, traffic = run
-    timing = waits(case.program.instructions, case.latency, served_by(traffic, level), conflicts(traffic))
+    timing = held(case, trace, _waits(case, traffic, level), served_by(traffic, level))
     start = case.gpu.value("block_start") * case.gpu.value("boost_clock")
     cycles = time_of_stream(case.program, trace, timing, sample)
     return path_share(trace, sample, typical_stream(trace, sample)) * cycles + start

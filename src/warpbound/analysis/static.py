@@ -14,7 +14,9 @@ from warpbound.memory.static_accesses import TOO_LATE, Access, Predicted, predic
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
+from warpbound.result.pipeline import Pipeline
 from warpbound.result.quantities import Mode
+from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.whatif import Alternative, Repeated
 from warpbound.workload import Memory, Workload
@@ -55,6 +57,10 @@ def _nothing() -> None:
     """Nothing is repeated as far as is known."""
 
 
+def _no_pipelines() -> tuple[list[Pipeline], list[WhatIf]]:
+    return [], []
+
+
 @dataclass(frozen=True)
 class Work:
     """The kernel's work.
@@ -67,6 +73,7 @@ class Work:
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
     again : accesses that a register would save, looked for when asked for.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
+    pipelines : stages that copies fill, and changes of them; looked for when asked for.
     blocks : of the launch that work; None: all. idle : the others. paths : how long each of those that work is.
     """
 
@@ -87,6 +94,7 @@ class Work:
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
     again: Callable[[], Repeated | None] = _nothing
+    pipelines: Callable[[], tuple[list[Pipeline], list[WhatIf]]] = _no_pipelines
     sample_run: "SampleRun | None" = None
     blocks: int | None = None
     idle: "IdleBlocks | None" = None

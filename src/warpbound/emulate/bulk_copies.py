@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.atomics import Atomic, apply
 from warpbound.emulate.global_memory import Fault
-from warpbound.emulate.mbarrier import LATE, arrive
+from warpbound.emulate.mbarrier import LATE, arrive_watched
+from warpbound.emulate.meetings import Kind, Met
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS
 from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.semantics import Handler, executes
@@ -120,12 +121,12 @@ def _block(start: Numbers, warps: Warps, cluster: int) -> Numbers:
     return warps.first + (start >> OFFSET_BITS) if cluster > 1 else warps.block
 
 
-def complete(x: State, blocks: Numbers, barrier: Numbers, count_B: Numbers) -> None:
-    """Bytes have arrived: that many transactions of the barriers end."""
+def complete(x: State, warps: Warps, blocks: Numbers, barrier: Numbers, count_B: Numbers) -> None:
+    """Bytes have arrived that `warps` asked for: that many transactions of the barriers end."""
     window = x.windows["shared"]
     places = (blocks * window.size + (barrier & ((1 << OFFSET_BITS) - 1))) >> SHIFTS[8]
     none = np.zeros(len(places), np.int64)
-    arrive(window.elements(8), places, LATE, [none, none, -count_B])
+    arrive_watched(x, Met(Kind.COPY, places, count_B), warps.own, LATE, [none, none, -count_B])
 
 
 def put_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:
@@ -205,7 +206,7 @@ def copy_bytes(here: Site) -> Handler:
             for which, blocks, signalled in targets(x, warps, start, barrier, mask):
                 some = warps.some(which)
                 put_shared(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
-                complete(x, signalled, barrier[which], total[which])
+                complete(x, some, signalled, barrier[which], total[which])
 
     return handler
 

@@ -17,9 +17,10 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.loads_and_stores import checked_window
+from warpbound.emulate.meetings import Kind, Met
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported, write_pair, write_predicate
 from warpbound.emulate.semantics import Handler, executes
-from warpbound.emulate.state import State, Value, whole
+from warpbound.emulate.state import LANES, State, Value, whole
 from warpbound.program.instruction import RZ, Operand
 from warpbound.quick_dataclasses import dataclass
 
@@ -96,7 +97,8 @@ def _arriving(here: Site, what: Arrival, output: Operand | None) -> Handler:
         if x.mask is not None:
             places, numbers = places[x.mask], [number[x.mask] for number in numbers]
         numbers[2] *= what.sign
-        result = arrive(x.windows["shared"].elements(8), places, layout, numbers)
+        warps = np.flatnonzero(x.active()) // LANES
+        result = arrive_watched(x, Met(Kind.ARRIVAL, places), warps, layout, numbers)
         if write is not None:
             tokens = result
             if x.mask is not None:
@@ -130,6 +132,17 @@ def arrive(
         sums = [np.add.reduceat(np.where(goes, number, 0), first) for number in (arrived, dropped, transactions)]
         memory[at[first]] = layout.after(state, *sums)
         waiting = waiting[~goes]
+    return tokens
+
+
+def arrive_watched(x: State, met: Met, warps: Counts, layout: Layout, numbers: list[Counts]) -> NDArray[np.uint64]:
+    """`arrive`, of which the recorder learns; warps : places among the selected ones."""
+    memory = x.windows["shared"].elements(8)
+    if x.recorder is None:
+        return arrive(memory, met.barriers, layout, numbers)
+    before = memory[met.barriers]
+    tokens = arrive(memory, met.barriers, layout, numbers)
+    x.recorder.meet(x.clock, met, warps, (before ^ memory[met.barriers]) >> _PARITY != 0)
     return tokens
 
 
@@ -200,8 +213,21 @@ def _test(here: Site) -> Handler:
     out = write_predicate(here.instruction.operands[0])
 
     def handler(x: State) -> None:
-        state = x.windows["shared"].elements(8)[checked_window(x, "shared", address(x), 8)]
+        places = checked_window(x, "shared", address(x), 8)
         phase: Value = token(x)
-        out(x, (state >> _PARITY) != (phase >> np.uint32(31)))
+        over = whole(x, (x.windows["shared"].elements(8)[places] >> _PARITY) != (phase >> np.uint32(31)))
+        out(x, over)
+        if x.recorder is not None:
+            _note_tests(x, places, over)
 
     return handler
+
+
+def _note_tests(x: State, places: Counts, over: NDArray[np.bool_]) -> None:
+    """One test for each warp: that of its first active lane."""
+    lanes = np.flatnonzero(x.active())
+    warps, first = np.unique(lanes // LANES, return_index=True)
+    for kind, which in ((Kind.TEST, over[lanes[first]]), (Kind.RETRY, ~over[lanes[first]])):
+        if which.any():
+            met = Met(kind, places[lanes[first][which]])
+            x.recorder.meet(x.clock, met, warps[which], np.zeros(len(met.barriers), np.bool_))  # type: ignore[union-attr]

@@ -116,7 +116,7 @@ def load_tile(here: Site) -> Handler:
             for which, blocks, signalled in targets(x, warps, start, barrier, mask):
                 some = warps.some(which)
                 put_shared(x, in_shared(x, blocks, offsets[which], found.size, some), found.size, values[which])
-                complete(x, signalled, barrier[which], total[which])
+                complete(x, some, signalled, barrier[which], total[which])
 
     return handler
 

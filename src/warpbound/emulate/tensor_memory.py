@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.bulk_copies import UNIT_B, Numbers, Warps, issuing, uniform
-from warpbound.emulate.mbarrier import LATE, arrive
+from warpbound.emulate.mbarrier import LATE, arrive_watched
+from warpbound.emulate.meetings import Kind, Met
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, unsupported, write_predicate
 from warpbound.emulate.semantics import Handler, executes
@@ -182,7 +183,7 @@ def signal(here: Site) -> Handler:
                 chosen, blocks = (uniform(x, mask, warps) >> rank & 1).astype(np.bool_), warps.first + rank
             at = (blocks * window.size + (place & ((1 << OFFSET_BITS) - 1)))[chosen] >> SHIFTS[8]
             none, one = np.zeros(len(at), np.int64), np.ones(len(at), np.int64)
-            arrive(window.elements(8), at, LATE, [one, none, none])
+            arrive_watched(x, Met(Kind.PRODUCTS, at), warps.own[chosen], LATE, [one, none, none])
 
     return handler
 

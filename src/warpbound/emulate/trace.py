@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_patterns import Patterns, packed
+from warpbound.emulate.meetings import Meetings
 from warpbound.quick_dataclasses import dataclass
 
 
@@ -80,6 +81,7 @@ class Trace:
     waited : that is because it waited for what nothing that was executed wrote: other blocks may.
     dropped : accesses beyond those that are kept.
     ungiven : why nothing can be said of the launch: contents that nobody gave decide.
+    meetings : what the warps of one block or cluster do at mbarriers, where the code has some.
     """
 
     blocks: NDArray[np.int64]
@@ -96,3 +98,20 @@ class Trace:
     notes: tuple[str, ...] = field(default=())
     dropped: int = 0
     ungiven: tuple[str, ...] = ()
+    meetings: Meetings | None = None
+
+
+def only_blocks(trace: Trace, blocks: NDArray[np.int64]) -> Trace:
+    """The trace of some of its blocks, in their order: without the other blocks of their clusters."""
+    rows = np.flatnonzero(np.isin(trace.warps[:, 0], blocks))
+    rows = rows[np.lexsort(trace.warps[rows].T[::-1])]
+    place = np.full(len(trace.warps), -1)
+    place[rows] = np.arange(len(rows))
+    accesses = {}
+    for space, access in trace.accesses.items():
+        own = access.rows(place[access.warp] >= 0)
+        accesses[space] = replace(own, warp=place[own.warp].astype(np.int32))
+    return replace(
+        trace, blocks=blocks, warps=trace.warps[rows], executed=trace.executed[rows], threads=trace.threads[rows],
+        streams={int(place[row]): stream for row, stream in trace.streams.items()}, accesses=accesses,
+    )  # fmt: skip

@@ -16,6 +16,7 @@ from warpbound.emulate.lane_queries import every
 from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.limits import LIMITS, PASS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
+from warpbound.emulate.meetings import MeetingRecorder, Meetings, Met
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
 from warpbound.emulate.repeated_accesses import extend
@@ -24,7 +25,8 @@ from warpbound.emulate.steady_rounds import SteadyRounds
 from warpbound.emulate.store_to_load import with_reloaded
 from warpbound.emulate.straight_line_code import Straight
 from warpbound.emulate.texture import COUNTED, unknown_source
-from warpbound.emulate.trace import Trace
+from warpbound.emulate.trace import Trace, only_blocks
+from warpbound.emulate.trace_rows import arrays_of, joined, warps_of
 from warpbound.emulate.ungiven_contents import CONTENTS_OF, array_refusals
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
 from warpbound.emulate.value_slicing import Slice, slice_of
@@ -38,6 +40,7 @@ STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 Counts = NDArray[np.int64]
+BARRIER_BITS = 40  # of the place of an mbarrier in the shared memory of a chunk
 LONGEST_LOG = 50_000  # steps of one group that are counted together
 WATCHED = ("shared", "local")  # spaces whose loads are checked for bytes that were never written
 
@@ -64,6 +67,8 @@ class Recording:
         self.streams: dict[int, list[NDArray[np.int32]]] = {
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
+        self.kept_streams = frozenset(self.streams)
+        self.watch: MeetingRecorder | None = None  # of mbarriers
         self.guards = [guard_of(kernel, at) for at in range(len(instructions))]
         self.passes_unset = [instruction.traits.passes_unset for instruction in instructions]
         self.watched = [
@@ -267,6 +272,24 @@ class Recording:
         """Count an instruction once more for warps of the chunk of which another part has come to it already."""
         self.executed[at, warps + self.first_warp] += 1
 
+    def watch_meetings(self, rows: NDArray[np.int64]) -> None:
+        """Keep the streams of these rows, and what they do at mbarriers."""
+        self.watch = MeetingRecorder(rows.tolist())
+        self.streams |= {row: [] for row in rows.tolist() if row not in self.streams}
+
+    def meet(self, clock: int, met: Met, own: NDArray[np.int64], over: Mask) -> None:
+        """Warps `own` of the executing group are at mbarriers; over : whether that ended a phase."""
+        if self.watch is not None:
+            barriers = met.barriers + (self.first_warp << BARRIER_BITS)  # those of another chunk are others
+            self.watch.note(replace(met, barriers=barriers), self.at, clock, self._warps[own], over)
+
+    def meetings(self, warps: NDArray[np.int64]) -> Meetings | None:
+        """What was watched; warps : (block, warp in block) by row."""
+        if self.watch is None:
+            return None
+        streams = {row: joined(self.streams[row]) for row in self.watch.rows}
+        return self.watch.meetings({row: int(warps[row, 0]) for row in self.watch.rows}, streams)
+
     def unknown_read(self, name: str) -> None:
         """Report that the instruction read an array with unknown contents."""
         self.unknown.setdefault(CONTENTS_OF.format(name=name), set()).add(self.at)
@@ -316,8 +339,11 @@ def trace(
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)
-    warps = _warps(kernel, executed)
+    warps = warps_of(kernel, executed)
     recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), own.unneeded, limits)
+    if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):
+        chosen = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
+        recording.watch_meetings(np.flatnonzero(np.isin(warps[:, 0], chosen)))
     if step_limit is None:
         step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
     problem: InputError | None = None
@@ -327,7 +353,7 @@ def trace(
         problem = error
     recording.count()
     result = _trace(kernel, executed, recording, problem)
-    return result if len(executed) == len(numbers) else _only(result, numbers)
+    return result if len(executed) == len(numbers) else only_blocks(result, numbers)
 
 
 def _without_values(kernel: Kernel, own: Slice) -> Kernel:
@@ -337,34 +363,6 @@ def _without_values(kernel: Kernel, own: Slice) -> Kernel:
     for i in own.unneeded:
         handlers[i] = handler_of(program.instructions[i], kernel.memory.constants, program.arch, builders)
     return replace(kernel, handlers=tuple(handlers), short={at: way.begin for at, way in own.ways.items()})
-
-
-def _arrays(kernel: Kernel) -> tuple[tuple[str, int, int], ...]:
-    return tuple(
-        (allocation.name, TRACED_BASE + allocation.start, allocation.end - allocation.start)
-        for allocation in kernel.memory.image.allocations
-    )
-
-
-def _warps(kernel: Kernel, blocks: NDArray[np.int64]) -> NDArray[np.int64]:
-    per_block = kernel.lanes_per_block // LANES
-    return np.stack([np.repeat(blocks, per_block), np.tile(np.arange(per_block), len(blocks))], axis=1)
-
-
-def _only(trace: Trace, blocks: NDArray[np.int64]) -> Trace:
-    """The trace of some of its blocks, in their order: without the other blocks of their clusters."""
-    rows = np.flatnonzero(np.isin(trace.warps[:, 0], blocks))
-    rows = rows[np.lexsort(trace.warps[rows].T[::-1])]
-    place = np.full(len(trace.warps), -1)
-    place[rows] = np.arange(len(rows))
-    accesses = {}
-    for space, access in trace.accesses.items():
-        own = access.rows(place[access.warp] >= 0)
-        accesses[space] = replace(own, warp=place[own.warp].astype(np.int32))
-    return replace(
-        trace, blocks=blocks, warps=trace.warps[rows], executed=trace.executed[rows], threads=trace.threads[rows],
-        streams={int(place[row]): stream for row, stream in trace.streams.items()}, accesses=accesses,
-    )  # fmt: skip
 
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
@@ -382,18 +380,19 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     result = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
-        warps=_warps(kernel, blocks),
+        warps=warps_of(kernel, blocks),
         executed=np.ascontiguousarray(recording.executed.T),
         threads=np.ascontiguousarray(recording.threads.T),
-        streams={row: np.concatenate([np.empty(0, np.int32), *stream]) for row, stream in recording.streams.items()},
+        streams={row: joined(recording.streams[row]) for row in recording.streams if row in recording.kept_streams},
         accesses=accesses,
         unknown=unknowns(kernel.program, recording.unknown, reloads),
         ungiven=array_refusals(kernel.program, recording.unknown, reloads),
-        arrays=_arrays(kernel),
+        arrays=arrays_of(kernel),
         stopped="" if problem is None else str(problem),
         waited=isinstance(problem, Endless),
         dropped=recording.dropped,
         notes=notes,
+        meetings=recording.meetings(warps_of(kernel, blocks)),
     )
     unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
         GRID_BARRIER

@@ -53,6 +53,7 @@ def _fallback(name: str, board: Gpu, own_parameters: Parameters) -> Fallback | N
         return None if quantity is None else Fallback(quantity.value, quantity.unit, kind)
     if kind == "model":
         useless = parameter.default_with and parameter.default_with not in board.parameters
+        useless = useless or board.arch < parameter.first_arch
         value = 0.0 if useless else parameter.default or _RULES[parameter.rule](board)
     else:
         value = _of_architecture(name, board)

@@ -12,6 +12,7 @@ from warpbound.kernel_argument import declared_dtype
 from warpbound.report import detail_tables
 from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
 from warpbound.report.formatting import capital, count
+from warpbound.report.pipelines import sentences
 from warpbound.report.trust import expected_error, routine_notes, threats, ungiven, widest
 from warpbound.report.verdict import classes, hiding, no_time, tightest, time
 from warpbound.result.code import Parameter, SourceLine
@@ -54,7 +55,8 @@ def _verdict(entry: KernelResult) -> list[Text]:
     if entry.bottleneck is None:
         return [no_time(entry), *notes]
     if entry.time_s is not None:
-        return [*ungiven(entry), time(entry), *classes(entry), *notes, tightest(entry), hiding(entry)]
+        return [*ungiven(entry), time(entry), *classes(entry), *notes, tightest(entry), hiding(entry),
+                *sentences(entry)]  # fmt: skip
     lines = [no_time(entry)] if entry.not_executed else [_options_for_a_time(entry)]
     return [*lines, *notes, tightest(entry), hiding(entry)]
 

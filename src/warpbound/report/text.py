@@ -12,6 +12,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.report import bottleneck_tables, detail_tables
 from warpbound.report.accesses import accesses
 from warpbound.report.goal import goal
+from warpbound.report.pipelines import pipelines
 from warpbound.report.refusals import why
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.summary import TITLE, shown_threats, summary
@@ -115,6 +116,7 @@ VIEWS: dict[str, View] = {
     "latency": View("Why: one warp alone", bottleneck_tables.latency, _timed),
     "bounds": View("Why: what each resource allows", bottleneck_tables.bounds, _timed),
     "stalls": View("Where a warp's time goes", bottleneck_tables.stalls, lambda entry: entry.stalls),
+    "pipelines": View("Pipelines: stages filled by copies", pipelines, lambda entry: entry.pipelines),
     "goal": View("The way to the goal", goal, lambda entry: entry.goal is not UNSET),
     "whatifs": View("What to do first", lambda entry: bottleneck_tables.explained_whatifs(entry.whatifs), _timed),
     "occupancy": View("Occupancy", detail_tables.occupancy),

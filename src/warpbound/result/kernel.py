@@ -10,6 +10,7 @@ from warpbound.result.execution import Execution
 from warpbound.result.figures import FigureData
 from warpbound.result.goal import Goal
 from warpbound.result.host_launches import LaunchHint
+from warpbound.result.pipeline import Pipeline
 from warpbound.result.profile import ProfileFacts
 from warpbound.result.quantities import (
     ADDED,
@@ -361,6 +362,11 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     blocks: Annotated[
         list[BlockClass],
         Meta(description="Classes of blocks by what decides their paths, the largest share of the time first"),
+        ADDED,
+    ] = []
+    pipelines: Annotated[
+        list[Pipeline],
+        Meta(description="Stages in shared memory that copies fill and warps empty, met at mbarriers"),
         ADDED,
     ] = []
     sms: Annotated[BusySMs | None, Meta(description="SMs that get a block; null without a launch"), ADDED] = None

@@ -16,12 +16,13 @@ from warpbound.schedule import control_words, dependences, repeated_streams
 from warpbound.schedule.records import CAUSES, Phase, Place, Schedule, Wait
 from warpbound.schedule.warp_state import Warp
 
-__all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "duration", "schedule", "steady", "together"]
+__all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "duration", "schedule", "steady", "together", "warp_of"]
 
 _MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
 
 
-def _warp(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:
+def warp_of(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:
+    """A warp that has issued nothing yet."""
     has_control_words = any(instruction.control is not None for instruction in instructions)
     return Warp(instructions, waits, control_words.reading(waits) if has_control_words else dependences.step)
 
@@ -31,14 +32,14 @@ def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
 
     Where no instruction has a control word, each waits for the registers that it reads.
     """
-    warp = _warp(instructions, waits)
+    warp = warp_of(instructions, waits)
     repeated_streams.run(warp, stream)
     return _told(warp, stream)
 
 
 def duration(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> float:
     """The cycles of `schedule` alone."""
-    warp = _warp(instructions, waits)
+    warp = warp_of(instructions, waits)
     repeated_streams.run(warp, stream)
     return warp.end
 
@@ -50,7 +51,7 @@ def together(
 
     A warp whose stream has ended is waited for no more.
     """
-    warps = [_warp(instructions, waits) for _ in streams]
+    warps = [warp_of(instructions, waits) for _ in streams]
     parts = [_between_barriers(stream, instructions, waits) for stream in streams]
     for turn in range(max(map(len, parts), default=0)):
         arrived = []
@@ -96,7 +97,7 @@ def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequ
     critical path are those of the last iteration, its first issue slot at 0; cycles, parts and lines are means over the
     iterations that repeat; phases are all of theirs. Positions are places in the body, of whichever iteration.
     """
-    warp = _warp(instructions, waits)
+    warp = warp_of(instructions, waits)
     period = _settle(warp, body)
     size, end = len(body), len(warp.issue)
     last = end - size

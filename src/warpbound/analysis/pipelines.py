@@ -1,0 +1,264 @@
+"""Pipelines of a launch: waits at mbarriers as parts of a warp's path, what binds the stages, other numbers of stages.
+
+Models   workload.pipelined_block with the copy engine of the board. For a warp's path the copies are alone on the GPU:
+         what others ask of L2 and DRAM are the queues of the headline. For what the report says of a pipeline they get
+         the share of L2 and DRAM that is left to one block of an SM while all run.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from warpbound.adapt.resources import per_sm_cycle
+from warpbound.analysis.case import Case
+from warpbound.board_parameters import PARAMETERS
+from warpbound.emulate import Trace
+from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.latency import Shares
+from warpbound.machine import Gpu
+from warpbound.program.instruction import Instruction
+from warpbound.quick_dataclasses import dataclass
+from warpbound.result.pipeline import Binds, Pipeline
+from warpbound.result.what_if import WhatIf
+from warpbound.schedule import Wait, schedule
+from warpbound.workload.pipeline_stages import Ring, occupied, rings, with_stages
+from warpbound.workload.pipelined_block import PRODUCTS, CopyEngine, Timeline, timeline
+
+NOTE = "what its warps wait for at mbarriers is not timed: they wait for what was not recorded"
+ASSUMED = "the copy engine's rate, latency and gap are assumed, not measured (copy_engine_*)"
+IDLE = 0.03  # share of their time below which warps do not wait
+BUSY = 0.9  # share of its time from which on a unit is what the others wait for
+ALIKE = 1.01  # times as long as the least, up to which fewer stages are enough
+WORTH = 1.005
+
+Served = Callable[[int], Shares]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block that was recorded: what its warps do at mbarriers, how long instructions take, who serves its copies."""
+
+    case: Case
+    meetings: Meetings
+    waits: Sequence[Wait]
+    served: Served
+
+    def course(self, engine: CopyEngine, meetings: Meetings | None = None) -> Timeline | None:
+        """The block in time, or another with other stages."""
+        case = self.case
+        code = case.program.instructions
+        return timeline(meetings or self.meetings, code, self.waits, engine, case.gpu.limits.sub_cores)
+
+    def line(self, at: int) -> int:
+        """Source line of an instruction in the kernel; below 0 where unknown, one for each."""
+        place = self.case.program.instructions[at].place
+        return place.outermost.line if place else -1 - at
+
+
+def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
+    """Bandwidth in B per cycle, latency and gap in cycles of the board's copy engine."""
+    bandwidth, latency, gap = (
+        gpu.get(name) or PARAMETERS[name].default
+        for name in ("copy_engine_bandwidth", "copy_engine_latency", "copy_engine_gap")
+    )
+    return bandwidth, latency, gap
+
+
+def engine(case: Case, served: Served) -> CopyEngine:
+    """The copy engine, alone on the GPU."""
+    bandwidth, latency, gap = engine_parameters(case.gpu)
+    return CopyEngine(gap, lambda _: 1.0 / bandwidth, lambda at: latency + case.latency.of(_beyond(served(at))))
+
+
+def _beyond(shares: Shares) -> Shares:
+    """The levels that serve a copy: L2 and DRAM alone."""
+    dram = shares.get("dram", 0.0)
+    return {"l2": 1.0 - dram, "dram": dram} if dram else {"l2": 1.0}
+
+
+def _paces(case: Case, shares: Shares) -> dict[Binds, float]:
+    """Cycles per byte of a copy at the share that a block has of L2 and of DRAM while the whole GPU runs."""
+    blocks = max(1, case.residency.blocks_per_sm) * case.place.active_sms / case.gpu.value("sm_count")
+    dram = shares.get("dram", 0.0)
+    return {
+        "l2": blocks / per_sm_cycle(case.gpu, "l2_bandwidth", case.clock_hz),
+        "dram": dram * blocks / per_sm_cycle(case.gpu, "dram_achievable_bandwidth", case.clock_hz),
+    }
+
+
+def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
+    """The copy engine while the whole GPU runs, and what copies go at the pace of if they never pause.
+
+    Alone on the GPU unless L2 or DRAM would then be busy all the time, or more. None as of `Block.course`.
+    """
+    alone = engine(block.case, block.served)
+    course = block.course(alone)
+    if course is None:
+        return None
+    copies = [copy for fill in course.fills for copy in fill.copies.items()]
+    paces = {at: _paces(block.case, block.served(at)) for at, _ in copies}
+    needed: dict[Binds, float] = {
+        name: sum(paces[at][name] * size_B for at, size_B in copies) for name in ("l2", "dram")
+    }
+    tightest = max(needed, key=lambda name: needed[name])
+    if needed[tightest] <= course.cycles:
+        return alone, "copy engine"
+    slowest = {at: max(alone.cycles_per_byte(at), *pace.values()) for at, pace in paces.items()}
+    return replace(alone, cycles_per_byte=slowest.__getitem__), tightest
+
+
+def held(case: Case, trace: Trace, waits: tuple[Wait, ...], served: Served) -> tuple[Wait, ...]:
+    """The waits with those at mbarriers: at each test the mean time that the block's warps are held there."""
+    if trace.meetings is None:
+        return waits
+    block, course = Block(case, trace.meetings, waits, served), recorded_course(case, trace.meetings, waits, served)
+    if course is None:
+        return waits
+    executions = _executions(trace.meetings)
+    causes = _causes(block, course)
+    timed = tuple(
+        replace(wait, hold=course.waited[at][0] / executions[at], causes=causes)
+        if course.waited.get(at, (0.0, 0))[0] > 0
+        else wait
+        for at, wait in enumerate(waits)
+    )
+    return _behind_others(case, course, timed)
+
+
+def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
+    """With the time that products take longer because other warps of the block use the tensor cores.
+
+    The warp that issues most takes as long as in the block; what alone it does not is booked on waits for products.
+    """
+    stream, cycles = course.longest
+    rest = cycles - schedule(stream, case.program.instructions, waits).cycles
+    waiting = {at for at, code in enumerate(case.program.instructions) if _waits_for_products(code)}
+    times = sum(count for at, count in Counter(stream).items() if at in waiting)
+    if rest <= 0 or not times:
+        return waits
+    longer = rest / times
+    return tuple(replace(wait, hold=wait.hold + longer) if at in waiting else wait for at, wait in enumerate(waits))
+
+
+def _waits_for_products(instruction: Instruction) -> bool:
+    return instruction.opcode == "WARPGROUP" and "DEPBAR" in instruction.modifiers
+
+
+def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], served: Served) -> Timeline | None:
+    """A block with its copies alone on the GPU; None where its warps wait for what was not recorded."""
+    return Block(case, meetings, waits, served).course(engine(case, served))
+
+
+def _executions(meetings: Meetings) -> dict[int, int]:
+    """Times that each instruction tests a barrier, in vain or not."""
+    count: dict[int, int] = {}
+    for events in meetings.events:
+        for at, many in events.items():
+            if many[0].kind in (Kind.TEST, Kind.RETRY):
+                count[at] = count.get(at, 0) + len(many)
+    return count
+
+
+def _causes(block: Block, course: Timeline) -> tuple[tuple[str, float], ...]:
+    """What a wait at a barrier is for: the copies' data, by level; without copies the other warps."""
+    total = sum(fill.size_B for fill in course.fills)
+    if not total:
+        return (("barrier", 1.0),)
+    copies = [
+        (block.served(at).get("dram", 0.0), size_B) for fill in course.fills for at, size_B in fill.copies.items()
+    ]
+    latency, dram = block.case.latency, sum(share * size_B for share, size_B in copies) / total
+    mean = latency.of(_beyond({"dram": dram}))
+    parts = (("l2", latency.l2 * (1.0 - dram) / mean), ("dram", latency.dram * dram / mean))
+    return tuple((cause, part) for cause, part in parts if part)
+
+
+def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], served: Served) -> tuple[list[Pipeline], list[WhatIf]]:
+    """What a block's pipelines do while the whole GPU runs, and other numbers of stages that would be faster."""
+    if trace.meetings is None:
+        return [], []
+    block = Block(case, trace.meetings, waits, served)
+    crowded = _crowded(block)
+    course = block.course(crowded[0]) if crowded else None
+    if crowded is None or course is None:
+        return [], []
+    rows, changes = list[Pipeline](), list[WhatIf]()
+    for ring in rings(course, block.line):
+        times = _times(block, crowded[0], ring, course.cycles)
+        rows.append(_row(block, course, (ring, times), crowded[1]))
+        changes += _changes(case, ring, times, course.cycles)
+    return rows, changes
+
+
+def _times(block: Block, crowded: CopyEngine, ring: Ring, cycles: float) -> dict[int, float]:
+    """Cycles of the block by the number of stages: from one to one more than there are."""
+    times = {ring.stages: cycles}
+    for stages in range(1, ring.stages + 2):
+        other = with_stages(block.meetings, ring, stages) if stages != ring.stages else None
+        course = block.course(crowded, other) if other else None
+        if course is not None:
+            times[stages] = course.cycles
+    return times
+
+
+def _changes(case: Case, ring: Ring, times: dict[int, float], cycles: float) -> Iterator[WhatIf]:
+    """One stage more, where shared memory has room for it."""
+    more = ring.stages + 1
+    gain = cycles / times[more] if more in times else 1.0
+    shared_B = case.program.shared_bytes + (case.launch.smem if case.launch else 0) + ring.size_B
+    if gain >= WORTH and shared_B <= case.gpu.limits.max_shared_per_block:
+        why = f"the warps that compute wait for copies; a stage more takes {ring.size_B / 1024:.4g} KiB"
+        yield WhatIf(f"{more} stages in place of {ring.stages}", gain, why)
+
+
+def _row(block: Block, course: Timeline, tried: tuple[Ring, dict[int, float]], pace: Binds) -> Pipeline:
+    """tried : the stages, and the cycles of other numbers of them. pace : what copies go at that never pause."""
+    ring, times = tried
+    mean, waiting = occupied(ring), _waiting(block, course, ring)
+    busy, tensor = course.engine_busy / course.cycles, _tensor(block) / course.cycles
+    enough = [stages for stages, cycles in times.items() if cycles <= ALIKE * times[ring.stages]]
+    lines = sorted({block.line(at) for fill in ring.fills for at in fill.copies})
+    return Pipeline(
+        lines=[line for line in lines if line > 0], stages=ring.stages, stage_bytes=ring.size_B, fills=len(ring.fills),
+        cycles_per_fill=course.cycles / len(ring.fills),
+        under_way=mean.under_way, landed=mean.landed, in_use=mean.in_use, free=mean.free,
+        waiting=waiting, copy_engine=min(1.0, busy), tensor=min(1.0, tensor),
+        binds=_binds((waiting, busy, tensor), mean.free, pace),
+        enough_stages=min(enough) if len(times) > 1 else None,
+    )  # fmt: skip
+
+
+def _waiting(block: Block, course: Timeline, ring: Ring) -> float:
+    """Of the warps that test the stages' barriers, the share of the time that the least held of them waits."""
+    barriers = set(ring.barriers)
+
+    def takes(events: dict[int, list[Event]]) -> bool:
+        tests = (event for many in events.values() for event in many if event.kind is Kind.TEST)
+        return any(event.barriers[0][0] in barriers for event in tests)
+
+    takers = [warp for warp, events in enumerate(block.meetings.events) if takes(events)]
+    return min((course.held.get(warp, 0.0) for warp in takers), default=0.0) / course.cycles
+
+
+def _tensor(block: Block) -> float:
+    """Cycles of a tensor core for the products of the first block."""
+    meetings, waits = block.meetings, block.waits
+    streams = zip(meetings.blocks, meetings.streams, strict=True)
+    own = (stream for number, stream in streams if number == meetings.blocks[0])
+    share = {"tensor": 1.0 / block.case.gpu.limits.sub_cores, PRODUCTS: 1.0}  # of a warp's product, of a block's
+    busy = np.array([wait.busy * share.get(wait.queue, 0.0) for wait in waits])
+    return float(sum(busy[stream].sum() for stream in own))
+
+
+def _binds(shares: tuple[float, float, float], free: float, pace: Binds) -> Binds:
+    """What the others wait for. shares : of the time that takers wait, the engine moves, the tensor cores multiply."""
+    waiting, engine_busy, tensor = shares
+    if tensor >= BUSY and tensor >= engine_busy:
+        return "tensor"
+    if engine_busy >= BUSY:
+        return pace
+    if waiting < IDLE:
+        return "the warps that compute"
+    return "the warp that copies" if free >= 1.0 else "latency of the copies"

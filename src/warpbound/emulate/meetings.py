@@ -1,0 +1,93 @@
+"""What the warps of one block, or of one cluster, do to mbarriers: arrivals, tests, and the copies that end there.
+
+Models   A barrier's phases are counted as they end. An event belongs to the phase in which it happened, and a test that
+         succeeds needs as many phases as had ended by then.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterable
+from enum import StrEnum
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.quick_dataclasses import dataclass
+
+Numbers = NDArray[np.int64]
+
+
+class Kind(StrEnum):
+    ARRIVAL = "arrival"  # of a warp, at once
+    TEST = "test"  # that succeeded; phase: how many have ended
+    RETRY = "retry"  # a test that did not
+    COPY = "copy"  # bytes under way, which count as they arrive
+    PRODUCTS = "products"  # an arrival when the products of tensor memory before it are done
+
+
+@dataclass(frozen=True)
+class Event:
+    """What one execution of an instruction by a warp does at mbarriers.
+
+    barriers : (barrier, phase) of each. size_B : bytes that the copy engine fetches.
+    """
+
+    kind: Kind
+    barriers: tuple[tuple[int, int], ...]
+    size_B: int = 0
+
+
+@dataclass(frozen=True)
+class Met:
+    """Barriers that warps are at, one for each warp or lane; size_B : bytes that the copy engine fetches for it."""
+
+    kind: Kind
+    barriers: Numbers
+    size_B: Numbers | None = None
+
+
+@dataclass(frozen=True)
+class Meetings:
+    """Warps of one block or cluster: block, stream and events of each; events by instruction, in order.
+
+    blocks : number of the block of each warp. streams : instruction indices in issue order.
+    """
+
+    blocks: tuple[int, ...]
+    streams: tuple[NDArray[np.int32], ...]
+    events: tuple[dict[int, list[Event]], ...]
+
+
+class MeetingRecorder:
+    """Counts the phases of barriers and keeps the events of the watched warps, by row of the trace."""
+
+    def __init__(self, rows: Iterable[int]) -> None:
+        self.rows = frozenset(rows)
+        self.ended: defaultdict[int, int] = defaultdict(int)  # barrier -> phases
+        self.events: dict[int, defaultdict[int, list[Event]]] = {row: defaultdict(list) for row in sorted(self.rows)}
+        self._last: dict[int, tuple[int, int]] = {}  # row -> instruction and clock of its last event
+
+    def note(self, met_at: "Met", at: int, clock: int, warps: Numbers, over: NDArray[np.bool_]) -> None:
+        """One execution of instruction `at` by `warps` (rows of the trace); over : whether the phase ended."""
+        met: dict[int, dict[int, int]] = {}
+        for place, (warp, barrier) in enumerate(zip(warps.tolist(), met_at.barriers.tolist(), strict=True)):
+            if warp in self.rows:
+                met.setdefault(warp, {})[barrier] = place
+        for warp, places in met.items():
+            known = tuple((barrier, self.ended[barrier]) for barrier in places)
+            size_B = 0 if met_at.size_B is None else int(met_at.size_B[min(places.values())])
+            events = self.events[warp][at]
+            if self._last.get(warp) == (at, clock):  # a copy to several blocks
+                known, size_B = events[-1].barriers + known, events[-1].size_B
+                events.pop()
+            self._last[warp] = at, clock
+            events.append(Event(met_at.kind, known, size_B))
+        for barrier in {met_at.barriers[place].item() for place in np.flatnonzero(over)}:
+            self.ended[barrier] += 1
+
+    def meetings(self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]]) -> Meetings:
+        """Of the watched warps; blocks, streams : of each row."""
+        rows = list(self.events)
+        return Meetings(
+            tuple(blocks[row] for row in rows), tuple(streams[row] for row in rows),
+            tuple(dict(self.events[row]) for row in rows),
+        )  # fmt: skip

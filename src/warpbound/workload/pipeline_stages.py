@@ -1,0 +1,110 @@
+"""Pipelines of a block: stages that copies fill in turn, what they do on average, and the same block with other stages.
+
+Source   our own.
+Models   barriers that copies of the same source line fill belong together; each is a stage. A stage is under way from
+         the request to the last byte, has landed until a warp goes on that waited for it, is in use until the warp that
+         refills it learns that it is free, then free.
+Omits    what a stage does before its first and after its last fill.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.quick_dataclasses import dataclass
+from warpbound.workload.pipelined_block import Fill, Phase, Timeline
+
+
+@dataclass(frozen=True)
+class Ring:
+    """Stages that are filled in turn: their barriers in order, their fills in the order asked for."""
+
+    barriers: tuple[int, ...]
+    fills: tuple[Fill, ...]
+
+    @property
+    def stages(self) -> int:
+        return len(self.barriers)
+
+    @property
+    def size_B(self) -> int:
+        """Bytes of one stage."""
+        return max(fill.size_B for fill in self.fills)
+
+
+@dataclass(frozen=True)
+class Occupied:
+    """Mean number of stages that are under way, have landed, are in use and free."""
+
+    under_way: float
+    landed: float
+    in_use: float
+    free: float
+
+
+def rings(course: Timeline, group: Callable[[int], object]) -> tuple[Ring, ...]:
+    """Stages that are filled more than once, of the block that copies first; group : of an instruction that copies."""
+    parts: list[tuple[set[object], list[Fill]]] = []
+    for fill in course.fills:
+        own, fills = {("barrier", fill.phase[0]), *map(group, fill.copies)}, [fill]
+        for part in [part for part in parts if part[0] & own]:
+            own, fills = own | part[0], part[1] + fills
+            parts.remove(part)
+        parts.append((own, fills))
+    made = [_ring(fills) for _, fills in parts]
+    return tuple(ring for ring in made if len(ring.fills) > ring.stages)
+
+
+def _ring(fills: Sequence[Fill]) -> Ring:
+    """Of the first warp that asks alone: blocks of a cluster do the same."""
+    own = [fill for fill in fills if fill.warp == fills[0].warp]
+    return Ring(tuple(dict.fromkeys(fill.phase[0] for fill in own)), tuple(own))
+
+
+def occupied(ring: Ring) -> Occupied:
+    """Between the first request and the last refill of each stage."""
+    total, span = [0.0, 0.0, 0.0, 0.0], 0.0
+    for barrier in ring.barriers:
+        fills = [fill for fill in ring.fills if fill.phase[0] == barrier]
+        for fill, following in zip(fills, fills[1:], strict=False):
+            freed = min(max(following.freed, fill.landed), following.asked) if following.freed_by else following.asked
+            taken = min(max(fill.taken, fill.landed), freed)
+            moments = [fill.asked, fill.landed, taken, freed, following.asked]
+            for place in range(4):
+                total[place] += max(0.0, moments[place + 1] - moments[place])
+            span += following.asked - fill.asked
+    return Occupied(*(ring.stages * part / span for part in total)) if span else Occupied(0.0, 0.0, 0.0, 0.0)
+
+
+def with_stages(meetings: Meetings, ring: Ring, stages: int) -> Meetings | None:
+    """The same block with so many stages: a refill waits for the stage of as many fills ago. None where the warp that
+    copies does not wait for each stage at a barrier of its own."""
+    releases = _releases(ring)
+    if releases is None:
+        return None
+    number = {barrier: place for place, barrier in enumerate(releases)}
+    more = stages - ring.stages
+
+    def moved(phase: Phase) -> Phase:
+        before = (phase[1] - 1) * ring.stages + number[phase[0]] - more
+        return (releases[before % ring.stages], before // ring.stages + 1) if before >= 0 else (releases[0], 0)
+
+    def changed(event: Event) -> Event:
+        if event.kind is not Kind.TEST or not all(barrier in number for barrier, _ in event.barriers):
+            return event
+        return replace(event, barriers=tuple(map(moved, event.barriers)))
+
+    copier = ring.fills[0].warp
+    own = {at: list(map(changed, events)) for at, events in meetings.events[copier].items()}
+    others = meetings.events
+    return replace(meetings, events=(*others[:copier], own, *others[copier + 1 :]))
+
+
+def _releases(ring: Ring) -> tuple[int, ...] | None:
+    """The barrier that says that each stage is free, in the order of the stages."""
+    known = [fill.freed_by[0] if len(fill.freed_by) == 1 else None for fill in ring.fills]
+    first = [phase[0] for phase in known[: ring.stages] if phase is not None]
+    expected = (
+        [(first[i % ring.stages], i // ring.stages) for i in range(len(known))] if len(first) == ring.stages else []
+    )
+    return tuple(first) if expected == known and len(set(first)) == ring.stages else None

@@ -1,0 +1,268 @@
+"""The warps of one block, or of one cluster, as a pipeline: they meet at mbarriers, and copies are under way meanwhile.
+
+Source   our own; what meets where is recorded while the block is executed (emulate.meetings).
+Models   each warp in order, as alone; a test of an mbarrier holds it until all arrivals and bytes of the phase are
+         there; the copy engine of an SM takes copies in order, one after the other, and each arrives a latency later;
+         warps of one sub-core share its tensor core.
+Omits    block-wide and named barriers (BAR) between these warps; issue slots that several warps want; copies back to
+         global memory.
+"""
+
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import field
+
+from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.program.instruction import Instruction
+from warpbound.quick_dataclasses import dataclass
+from warpbound.schedule import Wait, warp_of
+from warpbound.schedule.warp_state import Warp
+
+MOST_ISSUED = 400_000  # instructions of all warps together, after which what was seen stands for the rest
+COPIES, PRODUCTS = "async", "products"  # queues of copies by threads (LDGSTS) and of tcgen05, which arrivals may follow
+
+Phase = tuple[int, int]  # barrier, number of its phase
+
+
+@dataclass(frozen=True)
+class CopyEngine:
+    """Copy engine of one SM, in its cycles.
+
+    gap : from one copy to the next, at least. cycles_per_byte, latency : of the copy at an index.
+    """
+
+    gap: float
+    cycles_per_byte: Callable[[int], float]
+    latency: Callable[[int], float]
+
+
+@dataclass(frozen=True)
+class Fill:
+    """Copies that end in one phase of a barrier: when the first was asked for, all had arrived, and a warp went on.
+
+    asked, landed, taken : cycles; taken is inf where nobody tested. freed : when the space was free before it was
+    asked for; freed_by : the phases ended of the barrier that said so. copies : instruction that asked -> bytes.
+    warp : that asked.
+    """
+
+    phase: Phase
+    asked: float
+    landed: float
+    taken: float
+    freed: float
+    freed_by: tuple[Phase, ...]
+    copies: dict[int, int]
+    warp: int
+
+    @property
+    def size_B(self) -> int:
+        return sum(self.copies.values())
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """One block or cluster from its start to its end.
+
+    cycles : until its last warp ends, or to where the recording was cut. waited : instruction that tests -> cycles that
+    warps were held there, and how often one passed. fills : in the order asked for. engine_busy : cycles, the busiest
+    SM's. held : warp -> cycles that it was held. longest : the stream of the warp that issues most, and its cycles.
+    whole : whether all was issued.
+    """
+
+    cycles: float
+    waited: dict[int, tuple[float, int]]
+    fills: tuple[Fill, ...]
+    engine_busy: float
+    held: dict[int, float]
+    longest: tuple[tuple[int, ...], float]
+    whole: bool
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Instructions that a warp issues in a row, then an event: a test before which it stops, or what it did last."""
+
+    stream: list[int]
+    at: int = -1
+    event: Event | None = None
+
+
+@dataclass
+class _Filling:
+    """A fill that is under way."""
+
+    asked: float
+    freed: float
+    freed_by: tuple[Phase, ...]
+    warp: int
+    copies: dict[int, int] = field(default_factory=dict)
+    taken: float = float("inf")
+
+
+def timeline(
+    meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait], engine: CopyEngine, sub_cores: int
+) -> Timeline | None:
+    """The pipeline's course; None where warps wait for what was not recorded."""
+    run = _Run(meetings, instructions, waits, engine, sub_cores)
+    return run.timeline() if run.to_end() else None
+
+
+class _Run:
+    """State of the warps, of the phases of barriers, and of the copy engines."""
+
+    def __init__(
+        self, meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait], engine: CopyEngine,
+        sub_cores: int,
+    ) -> None:  # fmt: skip
+        self.engine, self.blocks = engine, meetings.blocks
+        self.warps = [warp_of(instructions, waits) for _ in meetings.blocks]
+        _share_tensor_cores(self.warps, meetings.blocks, sub_cores)
+        self.parts = [_parts(s.tolist(), e) for s, e in zip(meetings.streams, meetings.events, strict=True)]
+        self.to_come: defaultdict[Phase, int] = defaultdict(int)
+        for parts in self.parts:
+            for part in parts:
+                if part.event is not None and part.event.kind is not Kind.TEST:
+                    for phase in part.event.barriers:
+                        self.to_come[phase] += 1
+        self.place = [0] * len(self.warps)
+        self.done: dict[Phase, float] = {}
+        self.parked: defaultdict[Phase, list[int]] = defaultdict(list)
+        self.ready = [(0.0, number) for number in range(len(self.warps))]
+        self.engine_free: dict[int, float] = defaultdict(float)
+        self.engine_busy: dict[int, float] = defaultdict(float)
+        self.fills: dict[Phase, _Filling] = {}
+        self.freed = [0.0] * len(self.warps)  # of each warp: the end of the last phase that it tested
+        self.freed_by: list[tuple[Phase, ...]] = [()] * len(self.warps)
+        self.waited: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0])
+        self.held: defaultdict[int, float] = defaultdict(float)
+        self.issued = 0
+
+    def to_end(self) -> bool:
+        """Whether all warps come to their end, or to where it is cut."""
+        while self.ready and self.issued < MOST_ISSUED:
+            _, number = heapq.heappop(self.ready)
+            if self.place[number] < len(self.parts[number]):
+                self._go(number, self.parts[number][self.place[number]])
+        return self.issued >= MOST_ISSUED or not any(self.parked.values())
+
+    def _go(self, number: int, part: _Part) -> None:
+        warp = self.warps[number]
+        event = part.event
+        if part.stream:
+            warp.run(part.stream)
+            self.issued += len(part.stream)
+        if event is not None and event.kind is Kind.TEST:
+            self._test(number, part.at, event)
+            return
+        if event is not None:
+            self._act(number, part.at, event)
+        self._next(number)
+
+    def _next(self, number: int) -> None:
+        self.place[number] += 1
+        heapq.heappush(self.ready, (self.warps[number].free, number))
+
+    def _test(self, number: int, at: int, event: Event) -> None:
+        warp = self.warps[number]
+        needed = [(barrier, ended - 1) for barrier, ended in event.barriers if ended > 0]
+        missing = next((phase for phase in needed if self.to_come[phase] > 0), None)
+        if missing is not None:
+            self.parts[number][self.place[number]] = _Part([], at, event)  # its instructions are issued
+            self.parked[missing].append(number)
+            return
+        until = max((self.done[phase] for phase in needed if phase in self.done), default=0.0)
+        books = self.waited[at]
+        books[1] += 1
+        if until > warp.free:
+            books[0] += until - warp.free
+            self.held[number] += until - warp.free
+            if warp.issue:
+                warp.hold_until(until)
+            else:
+                warp.free = until
+        for phase in needed:
+            if phase in self.fills:
+                self.fills[phase].taken = min(self.fills[phase].taken, warp.free)
+        self.freed[number], self.freed_by[number] = until, event.barriers
+        self._next(number)
+
+    def _act(self, number: int, at: int, event: Event) -> None:
+        """An arrival, a copy, or an arrival after products."""
+        warp = self.warps[number]
+        time = warp.issue[-1]
+        if event.kind is Kind.COPY:
+            time = self._copied(number, at, event, time)
+        elif event.kind is Kind.PRODUCTS:
+            time = max(time, warp.taken.get(PRODUCTS, 0.0))
+        elif COPIES in warp.uncovered:
+            time = max(time, warp.uncovered[COPIES].until)
+        for phase in event.barriers:
+            self.done[phase] = max(self.done.get(phase, 0.0), time)
+            self.to_come[phase] -= 1
+            if not self.to_come[phase]:
+                for other in self.parked.pop(phase, ()):
+                    heapq.heappush(self.ready, (self.warps[other].free, other))
+
+    def _copied(self, number: int, at: int, event: Event, time: float) -> float:
+        """When the bytes are there."""
+        block, engine = self.blocks[number], self.engine
+        moving = event.size_B * engine.cycles_per_byte(at)
+        begun, busy = max(time, self.engine_free[block]), max(engine.gap, moving)
+        self.engine_free[block] = begun + busy
+        self.engine_busy[block] += busy
+        for phase in event.barriers:
+            fill = self.fills.setdefault(phase, _Filling(time, self.freed[number], self.freed_by[number], number))
+            fill.copies[at] = fill.copies.get(at, 0) + event.size_B
+        return begun + moving + engine.latency(at)
+
+    def timeline(self) -> Timeline:
+        longest = max(self.warps, key=lambda warp: len(warp.stream))
+        ended = [
+            Fill(phase, x.asked, self.done[phase], x.taken, x.freed, x.freed_by, x.copies, x.warp)
+            for phase, x in self.fills.items()
+        ]
+        return Timeline(
+            cycles=max((warp.free for warp in self.warps), default=0.0),
+            waited={at: (cycles, int(times)) for at, (cycles, times) in self.waited.items()},
+            fills=tuple(sorted(ended, key=lambda fill: fill.asked)),
+            engine_busy=max(self.engine_busy.values(), default=0.0),
+            held=dict(self.held),
+            longest=(tuple(longest.stream), longest.free),
+            whole=self.issued < MOST_ISSUED,
+        )
+
+
+def _share_tensor_cores(warps: Sequence[Warp], blocks: Sequence[int], sub_cores: int) -> None:
+    """Warps of one sub-core of one SM take turns at its units."""
+    own: dict[tuple[int, int], dict[str, float]] = {}
+    position: defaultdict[int, int] = defaultdict(int)
+    for warp, block in zip(warps, blocks, strict=True):
+        warp.taken = own.setdefault((block, position[block] % sub_cores), {})
+        position[block] += 1
+
+
+def _parts(stream: Sequence[int], events: dict[int, list[Event]]) -> list[_Part]:
+    """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
+    parts, begun, left_out = list[_Part](), 0, False
+    for place, at, event in _met(stream, events):
+        tests = event.kind in (Kind.TEST, Kind.RETRY)
+        if tests and left_out:
+            begun, left_out = place, False
+        if event.kind is Kind.RETRY:
+            parts.append(_Part(list(stream[begun:place])))
+            left_out = True
+        elif not left_out:
+            end = place if tests else place + 1
+            parts.append(_Part(list(stream[begun:end]), at, event))
+            begun = end
+    return [*parts, _Part(list(stream[begun:]))] if not left_out else parts
+
+
+def _met(stream: Sequence[int], events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
+    """(position, instruction, event) in order."""
+    count: defaultdict[int, int] = defaultdict(int)
+    for place, at in enumerate(stream):
+        if at in events and count[at] < len(events[at]):
+            yield place, at, events[at][count[at]]
+            count[at] += 1

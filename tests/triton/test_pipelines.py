@@ -1,0 +1,47 @@
+"""Attention of the examples against NumPy; pipelines of Triton's own, on Hopper and with tensor memory on Blackwell."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+
+pytest.importorskip("triton")
+
+import warpbound.triton as front
+from support import triton_kernels as kernels
+from support.paths import ROOT
+from warpbound.triton import descriptor
+
+pytestmark = [pytest.mark.cuda, pytest.mark.broad]
+
+
+def attention():
+    path = ROOT / "examples" / "triton" / "attention.py"
+    spec = importlib.util.spec_from_file_location("attention_example", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.attention
+
+
+@pytest.mark.parametrize("board", ["a100-sxm-80gb", "h200"])
+def test_attention_equals_numpys(board):
+    length, depth = 128, 64
+    q, k, v = np.random.default_rng(1).standard_normal((3, 2, length, depth)).astype(np.float16)
+    scale = float(np.log2(np.e) / np.sqrt(depth))
+    shape = 64, 32, depth
+    out = front.run(attention(), q, k, v, np.zeros_like(q), length, scale, *shape, grid=(2, 2), gpu=board)["out"]
+    scores = q.astype(np.float64) @ k.astype(np.float64).transpose(0, 2, 1) / np.sqrt(depth)
+    parts = np.exp(scores - scores.max(2, keepdims=True))
+    np.testing.assert_allclose(out, parts @ v / parts.sum(2, keepdims=True), atol=1e-3)
+
+
+@pytest.mark.parametrize("board", ["h200", "b200"])
+def test_a_product_of_boxes_has_stages_in_flight(board):
+    boxes = ("f16[1024,1024]:rand", [128, 64]), ("f16[1024,1024]:rand", [64, 128]), ("f32[1024,1024]:zeros", [128, 128])
+    own = [descriptor(*each) for each in boxes]
+    entry = front.analyze(kernels.product_of_boxes, *own, 1024, 128, 128, 64, grid=(8, 8), gpu=board)
+    (row,) = entry["pipelines"]
+    assert (row["stages"], row["stage_bytes"], row["fills"]) == (3, 32768, 16)
+    assert 1 < row["under_way"] <= 3
+    assert 0.1 < row["tensor"] < 1
+    assert sum(entry["latency"]["parts"][level] for level in ("l2", "dram")) > 0
