@@ -190,6 +190,13 @@ extern "C" __global__ void divided(const float* __restrict__ x, float* y, const 
     for (int i = 0; i < n; i++) { a = x[threadIdx.x] / (a + i); b = b / d[i] + sqrt(b); }
     y[threadIdx.x] = a + sqrtf(a) + (float)b;
 }
+extern "C" __global__ void chosen(float* y, int n) {
+    float a = threadIdx.x;
+    for (int i = 0; i < n; i++)
+        if (threadIdx.x % 4 == 1) for (int k = 0; k < 9; k++) a = sqrtf(a + i);
+        else a = a * 2 + i;
+    y[threadIdx.x] = a;
+}
 extern "C" __global__ void places(const long* x, float* y, long n) { y[x[threadIdx.x] / n] = 1; }
 __device__ __noinline__ float f(float x, int n) { for (int i = 0; i < n; i++) x = x * x + i; return x; }
 extern "C" __global__ void called(float* y, int n) { if (n > 3) y[threadIdx.x] = f(y[threadIdx.x], n); }
@@ -207,6 +214,14 @@ def test_divisions_and_roots_whose_results_nobody_needs_take_their_short_way(boa
     assert not trace.stopped
     assert not any(trace.executed[:, i].any() for i, x in enumerate(code.instructions) if x.opcode in ("CALL", "RET"))
     assert not any("branches" in sentence for sentence in trace.unknown)
+
+
+def test_a_branch_between_other_arithmetic_is_no_short_way() -> None:
+    code = compile_program(DIVIDED, "sm_90", "chosen")
+    trace = emulate.trace(code, launch(grid=1, block=32, args={"y": "f32[32]", "n": 3}), [0])
+    roots = [i for i, one in enumerate(code.instructions) if one.mnemonic == "MUFU.RSQ"]
+    assert slice_of(code).ways
+    assert trace.threads[0, roots].sum() == 8 * 9 * 3
 
 
 @pytest.mark.parametrize("kernel", ["places", "called"])

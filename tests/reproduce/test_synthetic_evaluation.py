@@ -5,7 +5,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from warpbound.reproduce.synthetic.evaluation import Evaluation, entry, evaluate, intensities, subjects
+from warpbound.reproduce.synthetic.evaluation import Evaluation, answer, evaluate, intensities, subjects
 from warpbound.simulate.numba_jit import COMPILED
 
 pytestmark = pytest.mark.skipif(not COMPILED, reason="too many events without Numba")
@@ -41,7 +41,7 @@ def test_a_sample_shows_the_cusp_and_bounds_the_basic_model() -> None:
     assert found.ratios["volkov_2016"].most.max() < 1.3
     assert found.ratios["volkov_2016"].least.min() > 0.94
     assert found.ratios["baghsorkhi_2010"].least.min() < 0.3
-    assert entry(found)["warps_per_sm"] == list(range(2, 33, 2))
+    assert answer(found).warps_per_sm == list(range(2, 33, 2))
 
 
 @pytest.mark.full

@@ -4,7 +4,7 @@ A division or a square root of floating-point numbers is a few instructions, and
 to zero or to infinity. Where nothing depends on the result but numbers that a trace does not hold, nothing has to be
 known of the operands either: the short way is taken.
 
-Models   A branch that decides about arithmetic and calls of arithmetic, with one way that calls nothing.
+Models   A branch around a call of arithmetic: its long way only moves registers, calls, and comes back.
 Omits    Operands that take the long way, which costs some 50 instructions more.
 """
 
@@ -16,6 +16,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import writes
 from warpbound.quick_dataclasses import dataclass
 
+LONGEST_CALL = 24  # instructions of a long way, without the function that it calls
 _OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduling", "constant")  # kinds beside it
 
 
@@ -45,15 +46,25 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
         _, meet = control.decided_by(at)
         if meet is None:
             continue
-        ways = {follow: _way(program, follow, control.block_of[meet]) for follow in block.follows}
-        calling = {follow: any(calls(code[i]) for i in way) for follow, way in ways.items()}
-        if sorted(calling.values()) == [False, True]:
-            (short,) = (follow for follow, call in calling.items() if not call)
-            (long,) = (way for follow, way in ways.items() if calling[follow])
-            if at not in long and all(_is_arithmetic(program, i) for i in long):
-                results = frozenset(name for i in long for name in writes(code[i]))
-                found[at] = ShortWay(blocks[short].first, meet, results)
+        end = control.block_of[meet]
+        calling = [follow for follow in block.follows if _only_calls(program, follow, end)]
+        long = _way(program, calling[0], end) if len(calling) == 1 else frozenset()
+        if long and at not in long and all(_is_arithmetic(program, i) for i in long):
+            (short,) = set(block.follows) - set(calling)
+            results = frozenset(name for i in long for name in writes(code[i]))
+            found[at] = ShortWay(blocks[short].first, meet, results)
     return found
+
+
+def _only_calls(program: Program, first: int, meet: int) -> bool:
+    """Whether the way from a block to another one is a call between a few moves, without a choice."""
+    code, blocks, way, number = program.instructions, program.flow.blocks, list[int](), first
+    while number != meet:
+        way += range(blocks[number].first, blocks[number].last)
+        if len(blocks[number].follows) != 1 or len(way) > LONGEST_CALL:
+            return False
+        number = blocks[number].follows[0]
+    return sum(calls(code[i]) for i in way) == 1
 
 
 def _way(program: Program, first: int, meet: int) -> frozenset[int]:

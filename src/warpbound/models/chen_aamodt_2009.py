@@ -55,8 +55,8 @@ def probabilistic(x: Inputs) -> Real:
 
 def markov(x: Inputs) -> NDArray[np.float64]:
     """Instructions per cycle by the fourth model; between whole numbers of threads on a straight line."""
-    n, mu, p = np.broadcast_arrays(*(np.asarray(states, np.float64) for states in (x.threads, x.alone, x.stalls)))
-    rates = [_between(*states) for states in zip(n.flat, mu.flat, p.flat, strict=True)]
+    n, mu, p = np.broadcast_arrays(*(np.asarray(value, np.float64) for value in (x.threads, x.alone, x.stalls)))
+    rates = [_between(*values) for values in zip(n.flat, mu.flat, p.flat, strict=True)]
     return np.array(rates).reshape(n.shape)
 
 

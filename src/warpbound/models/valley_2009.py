@@ -73,8 +73,8 @@ def cycles_per_inst(x: Inputs) -> Real:
 
 def utilisation(x: Inputs) -> NDArray[np.float64]:
     """Share of the processing elements that the threads keep busy, at most 1."""
-    busy_cycles = np.multiply(x.elements, cycles_per_inst(x)) / x.cpi        # eq. X-II
-    return np.asarray(np.minimum(1.0, np.divide(x.threads, busy_cycles)))    # eq. X-VII
+    threads_needed = np.multiply(x.elements, cycles_per_inst(x)) / x.cpi        # eq. X-II
+    return np.asarray(np.minimum(1.0, np.divide(x.threads, threads_needed)))    # eq. X-VII
 
 
 def peak_threads(x: Inputs) -> NDArray[np.float64]:
@@ -118,9 +118,9 @@ def _turn(x: Inputs) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[
     """
     a = np.asarray(np.subtract(x.alpha, 1.0), dtype=np.float64)
     hit = x.cpi + np.multiply(x.memory_fraction, x.cache_latency)       # eq. X-1
-    miss_cycles = np.multiply(x.memory_fraction, np.subtract(x.memory_latency, x.cache_latency))
+    added = np.multiply(x.memory_fraction, np.subtract(x.memory_latency, x.cache_latency))
     with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.divide(hit, miss_cycles)                                  # eq. X-1
+        excess = np.divide(hit, added)                                  # eq. X-1
         turn = 2.0 / (a - 1.0)                                          # eq. X-3
     a, excess, turn = np.broadcast_arrays(a, excess, turn)
     with np.errstate(invalid="ignore"):

@@ -111,28 +111,28 @@ def relative_errors(predicted: NDArray[np.float64], measured: NDArray[np.float64
 
 
 def application_lines(
-    times: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
+    measured: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Application line through each of n measured times at all n numbers of warps, (n, n). Seconds.
 
     best, worst : the band at each number of warps, (n,), or a band by the counters of each time, (n, n).
     """
-    count = len(times)
+    count = len(measured)
     low, high = (np.broadcast_to(bound, (count, count)) for bound in (best, worst))
-    degree = np.asarray(degree_of_camping(times, np.diagonal(low), np.diagonal(high)))
+    degree = np.asarray(degree_of_camping(measured, np.diagonal(low), np.diagonal(high)))
     return np.asarray(application(degree[:, None], low, high))               # eq. 4.2.1
 
 
 def extrapolation_errors(
-    times: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
+    measured: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Errors of the application lines through each of n measured times at the n - 1 others, (n, n - 1).
 
     The starting point of a line is left out: its error is 0, and would make any geometric mean 0.
     """
-    errors = relative_errors(application_lines(times, best, worst), times)
-    others = max(0, len(times) - 1)
-    return errors[~np.eye(len(times), dtype=bool)].reshape(len(times), others)  # eq. 6.2
+    errors = relative_errors(application_lines(measured, best, worst), measured)
+    others = max(0, len(measured) - 1)
+    return errors[~np.eye(len(measured), dtype=bool)].reshape(len(measured), others)  # eq. 6.2
 
 
 def geometric_mean(errors: NDArray[np.float64]) -> float:
@@ -143,11 +143,9 @@ def geometric_mean(errors: NDArray[np.float64]) -> float:
 
 def _parts(equation: Equation, x: Inputs, kind: str) -> dict[str, Real]:
     """Time of each size of transaction."""
-    transactions = np.multiply(x.per_warp, x.warps)  # transactions of the micro-benchmark
+    carried = np.multiply(x.per_warp, x.warps)  # transactions of the micro-benchmark
     return {
-        f"{kind}_{size}": getattr(x, f"{kind}_{size}")
-        * benchmark_time(equation, x.warps, word)
-        / transactions  # eq. 4.1
+        f"{kind}_{size}": getattr(x, f"{kind}_{size}") * benchmark_time(equation, x.warps, word) / carried  # eq. 4.1
         for size, word in zip(SIZES, WORDS, strict=True)
     }
 

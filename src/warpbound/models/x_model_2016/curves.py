@@ -94,8 +94,8 @@ def supply(x: Inputs, k: Real) -> NDArray[np.float64]:
     """f(k), requests per cycle that MS serves with k threads in it."""
     beyond = np.subtract(memory_latency(x, k), x.cache_latency) * terms(x, k).misses  # eq. 5
     with np.errstate(divide="ignore", invalid="ignore"):
-        hit_rate = np.divide(k, x.cache_latency + beyond)                             # eq. 5
-    return np.where(np.greater(k, 0), hit_rate, 0.0)                                  # eq. 5
+        hits_per_cycle = np.divide(k, x.cache_latency + beyond)                             # eq. 5
+    return np.where(np.greater(k, 0), hits_per_cycle, 0.0)                                  # eq. 5
 
 
 def supply_slope(x: Inputs, k: Real) -> NDArray[np.float64]:
