@@ -99,6 +99,8 @@ def _limits(case: Case) -> Limits:
 def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:
     """The sample with what is known of the blocks that it is taken from."""
     sample = replace(sample, grid=working.grid, idle=working.idle, exact=working.exact)
+    if working.exact and len(np.unique(sample.of_class)) == len(working.length):
+        sample = replace(sample, length=None)  # no class lies between others: each has blocks that do what it does
     return replace(sample, of_grid=working.of_class, class_length=working.length.astype(np.float64))
 
 

@@ -11,8 +11,8 @@ Models   Four independent parts. Scatter: the spread of blocks that stand for ot
          DRAM reads that would be saved if resident blocks came to shared data at different times, as in a gather, and
          not all after the others, as assumed; or if lines that neighbours share were full, whichever is more. DRAM
          reads of several blocks are shared between them.
-         Where blocks are of several classes, scatter is what the classes do not explain; where most are alone in their
-         class, that and the order of reads are all.
+         Where blocks are of several classes, scatter is what the classes do not explain, and each half has blocks of
+         every class; where most are alone in their class, scatter and the order of reads are all.
 Omits    What no sampled block shows, above all data that only blocks far apart share. Halves keep the L1 results, so
          the error of L1 has scatter of blocks and ends alone.
 """
@@ -75,28 +75,47 @@ def errors(served: ServedSectors, of_blocks: int) -> Errors | None:
 def halves(way: PastL1) -> tuple[Flags, Flags]:
     """Two halves of the sampled blocks, (b,) each: every other one of those alone.
 
-    Both have the blocks that stand for themselves, and neighbours, which tell what adjacent blocks share. Where none is
-    alone, one half has the first blocks and the other the last; where these would not show neighbours along each axis,
-    both have all.
+    Both have the blocks that stand for themselves, neighbours, which tell what adjacent blocks share, and blocks that
+    are the only ones of their class. Where none is alone, one half has the first blocks and the other the last; where
+    these would not show neighbours along each axis, both have all.
     """
     numbers, weights = way.sampled.blocks, _weights(way)
     order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(way.sampled.grid))
     inner = order[weights[order] > 1]
     steps = np.diff(numbers[inner]) == 1
     alone = ~(np.append(steps, False) | np.append(False, steps))
-    parted = inner[alone] if alone.any() else inner[: len(inner) * (len(inner) >= 2 * patch)]
+    classes = _classes(way)
+    several = np.bincount(classes[inner], minlength=len(numbers))[classes[inner]] > 1
+    parted = inner[alone & several] if alone.any() else inner[: len(inner) * (len(inner) >= 2 * patch)]
     place = np.arange(len(parted))
-    later = place % 2 == 1 if alone.any() else place >= len(parted) / 2
+    later = _place_in_class(classes[parted]) % 2 == 1 if alone.any() else place >= len(parted) / 2
     result = np.ones((2, len(numbers)), bool)
     result[0, parted[later]] = result[1, parted[~later]] = False
     return result[0], result[1]
 
 
+def _classes(way: PastL1) -> NDArray[np.int64]:
+    """The class of each sampled block, (b,), below the number of blocks; 0 for all where they are not told apart."""
+    of_class = way.how.of_class
+    if of_class is None:
+        return np.zeros(len(way.sampled.blocks), np.int64)
+    return np.asarray(np.unique(of_class, return_inverse=True)[1].ravel(), np.int64)
+
+
+def _place_in_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
+    """How many before it are of the same class, (n,)."""
+    order = np.argsort(classes, kind="stable")
+    place = np.empty(len(classes), np.int64)
+    place[order] = np.arange(len(classes)) - np.searchsorted(classes[order], classes[order])
+    return place
+
+
 def half(way: PastL1, chosen: Flags) -> PastL1:
-    """The served levels of the sectors of some blocks, (b,), which also represent the other blocks."""
-    weights = _weights(way)
+    """The served levels of the sectors of some blocks, (b,), which also represent the other blocks of their classes."""
+    weights, classes = _weights(way), _classes(way)
     inner = weights > 1
-    more = np.where(inner, weights[inner].sum() / weights[inner & chosen].sum(), 1.0)
+    every, some = (np.bincount(classes, weights * kept, len(weights)) for kept in (inner, inner & chosen))
+    more = np.where(inner, np.divide(every, some, out=np.ones(len(weights)), where=some > 0)[classes], 1.0)
     sectors, own = way.seen, np.flatnonzero(chosen[way.seen.block])
     number = np.cumsum(chosen) - 1
     block = sectors.block[own]

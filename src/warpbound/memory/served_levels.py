@@ -57,7 +57,8 @@ class How:
     weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
     grid : blocks along x, y and z, which define neighbours; None: unknown, all in one row.
     of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
-    length : instructions that the classes' evaluation counts for each sampled block, (b,); None: not counted.
+    length : instructions that the classes' evaluation counts for each sampled block, (b,), by which classes without a
+    sampled block are interpolated; None: there are none.
     followed : sectors beyond which not all lines are followed.
     """
 

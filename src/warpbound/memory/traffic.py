@@ -174,7 +174,7 @@ def _sampling_error(trace: Trace, how: How, each_space: tuple[Space, ...]) -> fl
     unseen = np.sqrt((1 - size / trace.of_blocks) / others.sum())
     if how.of_class is None or (how.of_class == how.of_class[0]).all():
         return float(each[others].std(ddof=1) / each[others].mean() * unseen)
-    length = np.bincount(block, trace.executed.sum(axis=1), size).astype(np.float64)
+    length = each if how.length is None else np.bincount(block, trace.executed.sum(axis=1), size).astype(np.float64)
     apart = apart_from_class(each[others], how.of_class[others], length[others])
     return float(np.sqrt(np.mean(apart**2)) / each[others].mean() * unseen)
 

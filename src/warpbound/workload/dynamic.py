@@ -45,8 +45,9 @@ class Sample:
     """Blocks to emulate, how many blocks of the grid each represents, and the class of each; all of shape (b,).
 
     grid : extents of the blocks that work, of which these are some; None: of the launch. idle : the other blocks.
-    exact : whether blocks of a class do the same. length : instructions of each by the evaluation of classes; None: not
-    evaluated. of_grid : class of each working block, in their order, (grid,). class_length : `length` of each class.
+    exact : whether blocks of a class do the same. length : instructions of each by the evaluation of classes, by which
+    classes without a block are interpolated; None: there are none. of_grid : class of each working block, in their
+    order, (grid,). class_length : instructions of each class by the evaluation.
     """
 
     blocks: NDArray[np.int64]
