@@ -38,6 +38,7 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
 
 SMALLEST, LARGEST = 1e-9, 1e15  # that can be set, in a parameter's unit: beyond, sums lose what is not absurd
 TINY_PART = 1e-6  # of a board's own value: what is set below it is a slip of the unit
+NARROWEST = 1e-3  # lanes of a pipe, and instructions that an SM issues in a cycle, that can be meant
 SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # of an SM clock that can be meant
 HOW = ("vendor", "measured", "published", "assumed")
 Decides = Literal[
@@ -89,7 +90,9 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     @property
     def least(self) -> float:
         """The smallest value that can be set, in any of its units."""
-        return 1.0 if self.whole else SMALLEST
+        if self.whole:
+            return 1.0
+        return NARROWEST if self.lanes or self.decides == "issue" else SMALLEST
 
 
 def _definitions() -> dict[str, Parameter]:
@@ -116,18 +119,22 @@ def with_followers(name: str) -> tuple[str, ...]:
     return (name, *PARAMETERS[name].carries)
 
 
-def check_setting(name: str, value: float, own: tuple[float, str] | None, board: str) -> None:
-    """Raise CommandError for a value that a parameter cannot have; own : the board's value and its unit."""
+def check_setting(name: str, value: float, reference: tuple[float, str, str] | None) -> None:
+    """Raise CommandError for a value that a parameter cannot have.
+
+    reference : the board's value, its unit, and the board's name; else those of another board, if one has it.
+    """
     parameter = PARAMETERS[name]
     if not parameter.least <= value <= LARGEST:
         way_out = f"Give a positive number, from {parameter.least:g} to {LARGEST:g}."
         raise CommandError(f"{name} = {value:g} is out of range.", way_out)
     if parameter.whole and value != round(value):
         raise CommandError(f"{name} = {value:g} is not a whole number.", "Give an integer.")
-    if own is not None and value < TINY_PART * own[0]:
-        own_value = f"{own[0]:g} {own[1]}".removesuffix(" 1")
-        way_out = f"Give at least {TINY_PART * own[0]:g}."
-        raise CommandError(f"{name} = {value:g} is out of range: {board} has {own_value}.", way_out)
+    if reference is not None and value < TINY_PART * reference[0]:
+        usual, unit, owner = reference
+        usual_value = f"{usual:g} {unit}".removesuffix(" 1")
+        way_out = f"Give at least {TINY_PART * usual:g}."
+        raise CommandError(f"{name} = {value:g} is out of range: {owner} has {usual_value}.", way_out)
 
 
 def megahertz(clock: str | float) -> float:

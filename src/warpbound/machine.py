@@ -169,10 +169,21 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
     for name, value in settings.items():
         before = board.parameters.get(name)
         unit = before.unit if before else _definition(name).units[0]
-        check_setting(name, value, (before.value, unit) if before else None, board.name)
+        reference = (before.value, unit, board.name) if before else _elsewhere(name, unit)
+        check_setting(name, value, reference)
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
     return replace(board, parameters=changed, changed_limits={**board.changed_limits, **of_an_sm})
+
+
+def _elsewhere(name: str, unit: str) -> tuple[float, str, str] | None:
+    """The least value of a parameter on boards that have it, or its default, with its unit and whose it is."""
+    others = [(board.parameters[name], board.name) for board in map(_shipped, catalogue()) if name in board.parameters]
+    values = [(quantity.value, unit, owner) for quantity, owner in others if quantity.unit == unit]
+    default = PARAMETERS[name].default
+    if default and unit == PARAMETERS[name].units[0]:
+        values.append((default, unit, "the model"))
+    return min(values, default=None)
 
 
 def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:

@@ -87,6 +87,8 @@ def test_counts_are_those_of_all_blocks(name):
     if name not in FULL_DRAM:
         assert result.memory.dram_bytes_read == pytest.approx(whole.dram_bytes_read, rel=0.01)
         assert result.memory.dram_bytes_written == pytest.approx(whole.dram_bytes_written, rel=0.01)
+        assert result.sample.memory_error["dram_bytes_read"] <= 0.01 * whole.dram_bytes_read
+        assert result.sample.memory_error["dram_bytes_written"] <= 0.01 * whole.dram_bytes_written
 
 
 def test_idle_blocks_are_named_and_a_smaller_grid_is_advised():
@@ -140,6 +142,9 @@ def test_the_start_of_a_long_path_stands_for_all_of_it(monkeypatch):
     start = analyze_kernel(program, BOARD, several)
     assert whole.bottleneck == start.bottleneck == "latency"
     assert start.time_s == pytest.approx(whole.time_s, rel=0.02)
+    assert [row.cycles for row in start.lines[:1]] == pytest.approx([row.cycles for row in whole.lines[:1]], rel=0.02)
+    assert not any(note.startswith("blocks differ") for note in start.confidence.assumed)
+    assert start.execution.ilp == pytest.approx(whole.execution.ilp, rel=0.02)
 
 
 def test_one_long_block_takes_its_own_time(monkeypatch):

@@ -45,6 +45,13 @@ def test_the_interval_of_the_clock_holds_the_clock() -> None:
     assert sure.slow_hz == sure.fast_hz == sure.operation.clock_hz == found.operation.clock_hz
 
 
+def test_steps_too_fine_to_count_are_coarser() -> None:
+    fine = clock_steps(replace(A40, step_hz=1.0))
+    assert len(fine) <= 10_002
+    assert fine[0] == A40.highest_hz
+    assert fine[-1] == pytest.approx(clock_steps(A40)[-1], rel=0.05)
+
+
 def test_steps_fall_by_one_step_from_the_highest() -> None:
     clocks = clock_steps(A40)
     assert clocks[0] == 1740e6

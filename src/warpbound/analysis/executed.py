@@ -43,13 +43,13 @@ from warpbound.workload.dynamic import (
     LONGEST_STREAM,
     Sample,
     executed_work,
+    longest_over_typical,
     mean_per_warp,
     path_share,
     representative_executions,
     time_of_stream,
     timed_stream,
     trip_counts,
-    typical_stream,
 )
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.instruction_counts import count, facts_of
@@ -180,7 +180,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         ),
         launch_memory=average.memory,
         hit_rates=(traffic.l1_hit_rate, traffic.l2_hit_rate),
-        longest_warp=float(trace.executed.sum(axis=1).max()) / max(1, len(timed.stream)),
+        longest_warp=longest_over_typical(trace, sample),
         accesses=accesses_seen(case, traffic),
         observed=observed,
         errors=traffic.errors,
@@ -284,7 +284,7 @@ def _latency_at(case: Case, run: tuple[Trace, Sample, Traffic], level: str) -> f
     timing = held(case, trace, _waits(case, traffic, level), served_by(traffic, level))
     start = case.gpu.value("block_start") * case.gpu.value("boost_clock")
     cycles = time_of_stream(case.program, trace, timing, sample)
-    return path_share(trace, sample, typical_stream(trace, sample)) * cycles + start
+    return path_share(trace, sample) * cycles + start
 
 
 def per_execution(

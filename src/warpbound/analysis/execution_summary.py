@@ -177,7 +177,7 @@ def issued_together(instructions: Sequence[Instruction], executed: NDArray[np.fl
 def instructions_per_cycle(timed: Schedule) -> float:
     """Instructions per cycle of one warp, excluding its waits for global memory."""
     busy = timed.cycles - sum(timed.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
-    return len(timed.stream) / busy if busy > 0 else 0.0
+    return timed.times * len(timed.stream) / busy if busy > 0 else 0.0
 
 
 def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:

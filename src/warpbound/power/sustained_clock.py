@@ -19,6 +19,7 @@ from warpbound.quick_dataclasses import dataclass
 Array = NDArray[np.float64]
 INTERVAL = 1.28  # standard deviations of an 80 % interval
 LEAST = 0.15  # of the highest clock: no board was seen to run slower under load
+MOST_STEPS = 10_000  # finer steps move no clock by as much as a clock is known
 Limiter = Literal["power", "step"]
 
 
@@ -50,8 +51,9 @@ def clock_steps(p: PowerParameters) -> Array:
     """Clocks from the highest down, Hz."""
     if p.drop_hz is not None:
         return np.array([p.highest_hz, p.drop_hz])
-    count = int((1.0 - LEAST) * p.highest_hz / p.step_hz)
-    return p.highest_hz - p.step_hz * np.arange(count + 1.0)
+    step_hz = max(p.step_hz, (1.0 - LEAST) * p.highest_hz / MOST_STEPS)
+    count = int((1.0 - LEAST) * p.highest_hz / step_hz)
+    return p.highest_hz - step_hz * np.arange(count + 1.0)
 
 
 def operation_at(p: PowerParameters, x: Activity, clocks: Array, seconds: Array, limit: float) -> Operation:

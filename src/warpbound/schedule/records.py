@@ -60,6 +60,7 @@ class Schedule:
     waited : cycles each position waited for a scoreboard; producer : the position that held it, -1 for none.
     phases : load phases in order. held : number of a board -> (cycles of the latencies that were waited for and follow
     it, of these those waited).
+    times : by which the whole path is longer than the stream, its start; cycles, parts and lines are of the whole.
     """
 
     stream: tuple[int, ...]
@@ -72,6 +73,7 @@ class Schedule:
     producer: tuple[int, ...]
     phases: tuple[Phase, ...]
     held: dict[str, tuple[float, float]] = field(default_factory=dict)
+    times: float = 1.0
 
     @property
     def issue_slots(self) -> int:

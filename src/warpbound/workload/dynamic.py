@@ -3,8 +3,8 @@
 import itertools
 import math
 from collections import defaultdict
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Mapping, Sequence
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -225,7 +225,7 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
     threads = mean_per_warp(trace, sample_, trace.threads)
     facts = facts_of(program.instructions, arch)
     counts = count(program.instructions, facts, program.bank_reads, issued.tolist(), threads.tolist())
-    share = path_share(trace, sample_, timed.stream)
+    share = path_share(trace, sample_)
     return Workload(
         title="whole launch",
         unit="warp",
@@ -240,7 +240,7 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
         barriers=counts.barriers,
         latency=share * timed.cycles,
         parts={cause: share * cycles for cause, cycles in timed.parts.items()},
-        phases=repeated([len(phase.loads) for phase in timed.phases], share),
+        phases=repeated([len(phase.loads) for phase in timed.phases], share * timed.times),
         lines_by_cause=timed.lines,
         held=timed.held,
         warps=warps,
@@ -248,17 +248,30 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
 
 
 def typical_stream(trace: Trace, sample_: Sample | None = None) -> tuple[int, ...]:
-    """The recorded warp in which the launch's time is, in issue order: as long as the warp of the mean instruction.
+    """The start of the typical warp's path, in issue order, at most LONGEST_STREAM instructions."""
+    warp = typical_warp(trace, sample_)
+    return () if warp is None else tuple(trace.streams[warp][:LONGEST_STREAM].tolist())
 
-    Warps that leave at once and short blocks count little: each warp counts by its instructions.
+
+def _instructions(trace: Trace, sample_: Sample | None) -> int:
+    """Of the typical warp's whole path."""
+    warp = typical_warp(trace, sample_)
+    return 0 if warp is None else len(trace.streams[warp])
+
+
+def typical_warp(trace: Trace, sample_: Sample | None = None) -> int | None:
+    """The recorded warp in which the launch's time is: as long as the warp of the mean instruction.
+
+    Warps that leave at once and short blocks count little: each warp counts by its instructions. None: no warp was
+    recorded.
     """
     if not trace.streams:
-        return ()
+        return None
     issued, weights = trace.executed.sum(axis=1).astype(np.float64), _of_warps(trace, sample_)
     mean = float(weights @ issued**2 / max(1e-300, weights @ issued))
     off = {row: abs(len(stream) - mean) for row, stream in trace.streams.items()}
     nearest = [row for row in trace.streams if off[row] == min(off.values())]
-    return tuple(trace.streams[nearest[len(nearest) // 2]][:LONGEST_STREAM].tolist())
+    return nearest[len(nearest) // 2]
 
 
 def _of_warps(trace: Trace, sample_: Sample | None) -> NDArray[np.float64]:
@@ -269,14 +282,16 @@ def _of_warps(trace: Trace, sample_: Sample | None) -> NDArray[np.float64]:
     return np.array([weight_of[block] for block in trace.warps[:, 0].tolist()])
 
 
-def path_share(trace: Trace, sample_: Sample, stream: Sequence[int]) -> float:
-    """Instructions of the mean warp over those of a stream; 1 where warps hardly differ.
+def longest_over_typical(trace: Trace, sample_: Sample) -> float:
+    """Instructions of the longest sampled warp over those of the typical one."""
+    return float(trace.executed.sum(axis=1).max()) / max(1, _instructions(trace, sample_))
 
-    Of a path of which the stream is the start, more than 1 where warps are as long.
-    """
+
+def path_share(trace: Trace, sample_: Sample) -> float:
+    """Instructions of the mean warp over those of the typical one; 1 where warps hardly differ."""
     issued, weights = trace.executed.sum(axis=1), _of_warps(trace, sample_)
-    share = float(weights @ issued / weights.sum()) / max(1, len(stream))
-    return share if share < NEARLY_ALL or len(stream) == LONGEST_STREAM else 1.0
+    share = float(weights @ issued / weights.sum()) / max(1, _instructions(trace, sample_))
+    return share if share < NEARLY_ALL else 1.0
 
 
 def repeated(values: Sequence[int], share: float) -> tuple[int, ...]:
@@ -287,12 +302,27 @@ def repeated(values: Sequence[int], share: float) -> tuple[int, ...]:
 
 def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sample_: Sample | None = None) -> Schedule:
     """Issue times of the typical warp, alone on its SM."""
-    return schedule(typical_stream(trace, sample_), program.instructions, waits)
+    stream = typical_stream(trace, sample_)
+    return stretched(schedule(stream, program.instructions, waits), _instructions(trace, sample_) / max(1, len(stream)))
+
+
+def stretched(timed: Schedule, times: float) -> Schedule:
+    """The schedule of a path that is so many times as long as the part of it that was scheduled."""
+    if times == 1.0:
+        return timed
+    longer = {place: _scaled(causes, times) for place, causes in timed.lines.items()}
+    parts = _scaled(timed.parts, times)
+    return replace(timed, cycles=times * timed.cycles, parts=parts, lines=longer, times=times)
+
+
+def _scaled(cycles: Mapping[str, float], times: float) -> dict[str, float]:
+    return {cause: times * each for cause, each in cycles.items()}
 
 
 def time_of_stream(program: Program, trace: Trace, waits: Sequence[Wait], sample_: Sample | None = None) -> float:
     """Cycles of the typical warp, alone on its SM."""
-    return duration(typical_stream(trace, sample_), program.instructions, waits)
+    stream = typical_stream(trace, sample_)
+    return duration(stream, program.instructions, waits) * _instructions(trace, sample_) / max(1, len(stream))
 
 
 def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]]:
