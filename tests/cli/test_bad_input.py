@@ -278,7 +278,7 @@ def test_values_that_nobody_means(tmp_path) -> None:  # type: ignore[no-untyped-
         (("--clock", "1e9"), COMMAND, "A clock of 1e+09 MHz is out of range"),
         (("--gpu", ""), COMMAND, "--gpu '' names no GPU"),
         (("--set", "dram_bandwidth=1e-9"), COMMAND, "is out of range: NVIDIA H200 has 4800 GB/s. Give at least 0.0048"),
-        (("--set", "fma_lanes=1e-9"), COMMAND, "fma_lanes = 1e-09 is out of range. Give a positive number, from 0.001 to"),
+        (("--set", "fma_lanes=1e-9"), COMMAND, "fma_lanes = 1e-09 is out of range. Give a positive number, from 0.001"),
         (("--set", "clock_step=1e-9"), COMMAND, "is out of range: the model has 15 MHz. Give at least 1.5e-05"),
         (("--set", "l2_write_cost=1e-9"), COMMAND, "l2_write_cost = 1e-09 is out of range: NVIDIA "),
     ]
