@@ -93,7 +93,7 @@ def test_run_takes_a_program_and_a_launch() -> None:
 def test_errors_have_one_base() -> None:
     for error in (warpbound.InputError, warpbound.CommandError, warpbound.MissingTool):
         assert issubclass(error, warpbound.WarpboundError)
-    assert str(warpbound.InputError("It is broken.", "Mend it.")) == "It is broken. Mend it."
+    assert str(warpbound.InputError("It is broken.", "Correct it.")) == "It is broken. Correct it."
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:

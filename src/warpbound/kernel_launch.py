@@ -293,7 +293,7 @@ def _linked(launch: Launch) -> Launch:
             which = f"argument '{argument.name}' aliases '{argument.alias}', which is no array."
             raise InputError(_file(launch) + which, suggestion(str(argument.alias), arrays))
         if argument.offset >= target.size_B:
-            reason = f"{_file(launch)}argument '{argument.name}' starts behind the end of '{argument.alias}'."
+            reason = f"{_file(launch)}argument '{argument.name}' starts past the end of '{argument.alias}'."
             raise InputError(reason, f"Its offset must be less than {target.size_B} bytes.")
     return launch
 

@@ -256,7 +256,7 @@ def load(text: str, key: str, origin: str) -> Gpu:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{origin} is not TOML: {error}.", "Mend that line.") from None
+        raise InputError(f"{origin} is not TOML: {error}.", "Correct that line.") from None
     return _board(document, key, _Place(text, origin))
 
 

@@ -376,7 +376,7 @@ def _whole(what: str, value: Count, span: tuple[int, int], where: str) -> IntArr
     low, high = span
     if not np.all((counts >= low) & (counts <= high)):
         worst = counts.flat[np.argmax((counts < low) | (counts > high))]
-        raise CommandError(f"{int(worst)} {what} cannot be {where}.", f"The range is {low} to {high}.")
+        raise CommandError(f"{int(worst)} {what} are not possible {where}.", f"The range is {low} to {high}.")
     return counts.astype(np.int64)
 
 

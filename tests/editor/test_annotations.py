@@ -79,8 +79,8 @@ def test_errors_of_the_compiler_stand_on_their_lines():
 
 
 def test_what_has_no_answer_stands_on_the_comment_that_asks():
-    (finding,) = findings([Answered(4, refusal(None, "", InputError("No such thing.", "Mend it.")))], SOURCE)
-    assert (finding.line, finding.message) == (4, "No such thing. Mend it.")
+    (finding,) = findings([Answered(4, refusal(None, "", InputError("No such thing.", "Correct it.")))], SOURCE)
+    assert (finding.line, finding.message) == (4, "No such thing. Correct it.")
 
 
 @pytest.mark.parametrize(

@@ -115,7 +115,7 @@ def test_access_behind_an_array_names_everything():
         "line 4",
         "block (1, 0, 0)",
         "thread (16, 0, 0)",
-        "0 bytes behind the end of 'x' (400 bytes)",
+        "0 bytes past the end of 'x' (400 bytes)",
     ):
         assert part in text
 

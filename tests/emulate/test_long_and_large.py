@@ -68,7 +68,7 @@ def test_accesses_outside_arrays_are_refused_by_name_or_let_through():
     words = ["a=f32[256]:ones", "b=f32[256]", "seen=i32[256]"]
     refused = traced("shifted", 2, 128, words, [0, 1])
     assert "shifted, line 12" in refused.stopped
-    assert "0 bytes behind the end of 'a' (1024 bytes)" in refused.stopped
+    assert "0 bytes past the end of 'a' (1024 bytes)" in refused.stopped
     passed = traced("shifted", 2, 128, words, [0, 1], limits=Limits(out_of_bounds="pass"))
     assert passed.stopped == ""
     (note,) = (note for note in passed.notes if "let through" in note)

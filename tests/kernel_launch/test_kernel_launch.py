@@ -176,7 +176,7 @@ ARRAY = ARGUMENT + 'dtype = "f32"\nshape = [4]\n'
         (ARGUMENT + 'dtype = "f32"\nfile = "state.bin"', ["is no .npy file", "numpy.save"]),
         (ARGUMENT + 'alias = "y"', ["'x' aliases 'y', which is no array"]),
         (ARRAY + '[[args]]\nname = "y"\nalias = "z"', ["Known are x."]),
-        (ARRAY + '[[args]]\nname = "y"\nalias = "x"\noffset = 16', ["starts behind the end of 'x'", "16"]),
+        (ARRAY + '[[args]]\nname = "y"\nalias = "x"\noffset = 16', ["starts past the end of 'x'", "16"]),
         (ARRAY + '[[args]]\nname = "x"\nvalue = 1', ["argument 'x' is given twice"]),
         ("grid = 1\nblock = 1\n[[constants]]\nvalue = 1", ["constants[0] is no symbol of its own"]),
     ],

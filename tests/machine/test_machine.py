@@ -41,7 +41,7 @@ def line_of(text, *words):
 
 
 REFUSED = {  # id: (text, words that lead to the line or None, the sentence, the way out)
-    "not TOML": (changed("[sources]", "[sources"), None, "is not TOML: ", "Mend that line"),
+    "not TOML": (changed("[sources]", "[sources"), None, "is not TOML: ", "Correct that line"),
     "no name": (changed("name = ", "title = "), ("title",), "title is not a known key", "Known are name"),
     "no capability": (
         changed('compute_capability = "9.0"\n', ""),

@@ -84,7 +84,7 @@ def test_a_wild_access_is_named_and_what_is_lacking_is_listed() -> None:
     assert report["unsupported"] == ["cudaIpcGetMemHandle"]
     (problem,) = report["problems"]
     assert "fill, line 6" in problem
-    assert "is 0 bytes behind the end of allocation 1 of device memory (1000 bytes)" in problem
+    assert "is 0 bytes past the end of allocation 1 of device memory (1000 bytes)" in problem
     assert report["launches"][0]["executed"] == "failed"
 
 

@@ -57,7 +57,7 @@ def test_latency_is_no_resource_that_could_be_in_use() -> None:
 
 @pytest.mark.parametrize("whatifs", [[], [FASTER_CLOCK]])
 def test_a_faster_clock_is_nothing_to_try(whatifs: list[dict[str, Any]]) -> None:
-    assert lines(entry(whatifs=whatifs))[-1] == "No change to the kernel tried here would help by half a per cent."
+    assert lines(entry(whatifs=whatifs))[-1] == "No what-if for the kernel would gain half a per cent."
 
 
 @pytest.mark.parametrize(

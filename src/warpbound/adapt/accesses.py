@@ -14,7 +14,7 @@ from warpbound.workload.files.lanes import alu_latency, issue_rate
 
 MEMORY_CAUSES = ("l1", "l2", "dram")
 ROUNDING = 1e-6  # share of accesses: a smaller one is what differences of large counts leave
-NO_ACCESS = "no global load or store: it has nothing to say"
+NO_ACCESS = "no global load or store, so this model does not apply"
 
 
 @dataclass(frozen=True)

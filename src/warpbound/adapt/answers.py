@@ -21,7 +21,7 @@ from warpbound.result.kernel import ModelAnswer
 __all__ = ["LaunchFacts", "answers"]
 
 NO_COUNTS = "needs the counts of the whole launch, which are not known here"
-NOTHING_BINDS = "nothing of what it counts is there, so that nothing binds"
+NOTHING_BINDS = "the kernel uses none of the resources of this model, so nothing binds"
 WORDS = {  # symbols that several models share -> how to make them known
     "warps": "the resident warps: launch.warps_per_sm, or threads_per_block with registers and shared_bytes",
     "threads": "the resident warps: launch.warps_per_sm, or threads_per_block with registers and shared_bytes",

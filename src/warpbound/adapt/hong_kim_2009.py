@@ -22,7 +22,7 @@ LINE_B = 128.0
 SECTOR_B = 32.0
 NEAR = 1.0 + 1e-9
 COMPUTING = ("alu", "fma", "fp64", "xu", "tensor", "uniform")  # pipes of what is no access
-DELAY_NOTE = "departure delays are derived from bandwidth, and every access is taken to reach DRAM"
+DELAY_NOTE = "departure delays are derived from bandwidth, and every access is assumed to reach DRAM"
 SIZE = "the size of the launch: launch.blocks (or threads) with threads_per_block"
 WANTED = {
     "blocks": SIZE,
@@ -116,5 +116,5 @@ def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     prediction = predict(inputs)
     cycles = float(prediction.total)
     rate = x.warps / (float(inputs.active_sms) * cycles) if x.warps and cycles else None
-    note = "every access is taken to reach DRAM" if _is_fitted(x.gpu) else DELAY_NOTE
+    note = "every access is assumed to reach DRAM" if _is_fitted(x.gpu) else DELAY_NOTE
     return ModelAnswer(cycles / float(inputs.freq), rate, "warp/cycle/SM", str(prediction.bottleneck), note)

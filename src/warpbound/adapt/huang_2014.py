@@ -13,7 +13,7 @@ from warpbound.models.huang_2014 import Inputs, Interval, is_physical, predict, 
 from warpbound.result.kernel import ModelAnswer
 
 WANTED = {"intervals": "the latency of DRAM, and the number of instructions"}
-BEYOND = "an interval asks for more than the bandwidth, where this model has no answer"
+BEYOND = "an interval needs more than the bandwidth, for which this model has no answer"
 
 
 def known(x: LaunchFacts) -> dict[str, Any]:

@@ -66,9 +66,9 @@ def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     warps = x.warps
     if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none
         if carried_bytes <= 0:
-            return silent("no flop and no DRAM traffic: it has nothing to say")
+            return silent("no flop and no DRAM traffic, so this model does not apply")
         if carried_bytes < MOST_STAYS * x.work.memory.touched_bytes:
-            return silent("no flop, and most of its bytes stay in L2: it knows no memory but DRAM")
+            return silent("no flop, and most bytes stay in L2: this model has no memory but DRAM")
         bandwidth = float(inputs.peak_bandwidth)
         time_s = None if warps is None else carried_bytes * warps / bandwidth
         return ModelAnswer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")

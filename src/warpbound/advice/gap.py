@@ -1,6 +1,6 @@
 """What lies between a predicted time and the certificate: waste removed step by step, in a fixed order.
 
-Models   The order: the unfilled end of the grid, sectors that hold bytes nobody asked for, bank conflicts, traffic
+Models   The order: the unfilled end of the grid, sectors that hold bytes nobody requested, bank conflicts, traffic
          beyond once, instructions beyond the operations, waiting of warps. What is left is launching, and what the
          board reaches below its peaks.
 Omits    Interactions: a step counts what it saves after those before it. `levers.shares` has no order.
@@ -55,7 +55,7 @@ def _even_s(x: Timed) -> float:
 
 def _steps(work: Workload, place: Place) -> Iterator[tuple[str, Workload]]:
     """Work with one more kind of waste removed each time."""
-    for name, cause in ((COALESCED, "sectors that hold bytes nobody asked for"), (NO_CONFLICTS, "bank conflicts")):
+    for name, cause in ((COALESCED, "sectors that hold bytes nobody requested"), (NO_CONFLICTS, "bank conflicts")):
         change = next((each for each in of_the_work(work, place) if each.change == name), None)
         if change is not None:
             work = change.work

@@ -63,7 +63,7 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
     InputError where the launch has no time: then nothing can be judged.
     """
     if not board.board:
-        raise InputError(f"{board.name} is an architecture, no board: nothing has a time there.", "Name a board.")
+        raise InputError(f"{board.name} is an architecture, not a board: it has no times.", "Name a board.")
     program = compiled(question, board)
     entry = analyze_kernel(program, board, question.launch, settings)
     if entry.time_s is None or entry.time_interval_s is None or entry.bottleneck is None:

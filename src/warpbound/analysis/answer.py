@@ -214,7 +214,7 @@ def _busy_sms(case: Case, work: Work) -> BusySMs | None:
 
 def _without_board(case: Case) -> KernelResult:
     costs = addresses_known(case)
-    notes = [*address_notes(case, costs), f"{case.gpu.name} is an architecture, no board: nothing is said of time"]
+    notes = [*address_notes(case, costs), f"{case.gpu.name} is an architecture, not a board: no time is predicted"]
     accesses = code_tables.memory_accesses(case.program, costs)
     return KernelResult(**_frame(case), mode="static", confidence=_confidence(case, notes), accesses=accesses)
 
@@ -252,7 +252,7 @@ def _confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = N
     program = case.program
     assumed = [*program.assumed, *case.block_note]
     if program.proxy_isa:
-        assumed.append(f"code of {program.proxy_isa} stands in for sm_{case.gpu.arch}, which has no compiler here")
+        assumed.append(f"code for {program.proxy_isa}, because no compiler is available for sm_{case.gpu.arch}")
     kind = expected(case.gpu.key, timed.bottleneck) if timed else None
     return Confidence(
         expected_error=kind.mape if kind else None,

@@ -57,11 +57,11 @@ from warpbound.workload.static import intervals, iterations
 
 SECTOR_B = 32
 DRAWN = (
-    "what atomics return decides branches: the sampled blocks may have drawn work that others do in the launch; "
+    "results of atomics decide branches: the sampled blocks may have taken work that others do in the launch; "
     "counts and time may be several times too high"
 )
-TOGETHER = "what all SMs ask of L2 at once is served at l2_bandwidth: this board has no l2_shared_read_bandwidth"
-GRID_WAITS = "that blocks wait for each other at a barrier of the whole grid costs no time here"
+TOGETHER = "L2 serves data that all SMs request at once at l2_bandwidth: this board has no l2_shared_read_bandwidth"
+GRID_WAITS = "waiting at a barrier of the whole grid costs no time here"
 ATOMICS = "lanes that update one address one after the other cost no extra time here"
 LEAVE = (
     "{share:.0f} % of the {blocks} blocks leave{where} before they touch memory: a grid of {size} does the same work"

@@ -223,10 +223,10 @@ def _neighbours(access: Access, addresses: _Addresses, wasteful: bool) -> tuple[
 
 def _bank_advice(access: Access, addresses: _Addresses, rules: list[BankRule]) -> tuple[str, str]:
     if all(rule.wavefronts_per_request <= rule.without_conflict for rule in rules):
-        return "no two lanes want different words of one bank at once", ""
+        return "no two lanes access different words of one bank at once", ""
     stride = _stride(access, addresses)
     if stride is None:
-        return "lanes want different words of the same bank", "Pad rows by one element, or permute columns by row (^)."
+        return "lanes access different words of one bank", "Pad rows by one element, or permute columns by row (^)."
     share = gcd(max(1, abs(stride) // 4), 32)
     return (
         f"lanes stand {abs(stride)} B apart, so that only {32 // share} of 32 banks serve a warp",

@@ -26,7 +26,7 @@ from warpbound.schedule import Wait, schedule
 from warpbound.workload.pipeline_stages import Ring, occupied, rings, with_stages
 from warpbound.workload.pipelined_block import PRODUCTS, CopyEngine, Timeline, timeline
 
-NOTE = "what its warps wait for at mbarriers is not timed: they wait for what was not recorded"
+NOTE = "waits at mbarriers are not timed: the warps wait for events that were not recorded"
 ASSUMED = "the copy engine's rate, latency and gap are assumed, not measured (copy_engine_*)"
 IDLE = 0.03  # share of their time below which warps do not wait
 BUSY = 0.9  # share of its time from which on a unit is what the others wait for

@@ -128,7 +128,7 @@ def _without_answer(
     if old.error:
         return structs.replace(change, direction="same", significant=False, reason=f"No answer: {new.error}")
     fails = fail_above is not None
-    return structs.replace(change, direction="broken", reason=f"It has no answer any more: {new.error}", fails=fails)
+    return structs.replace(change, direction="broken", reason=f"It no longer has an answer: {new.error}", fails=fails)
 
 
 def _difference(change: KernelChange, old: KernelState, new: KernelState, fail_above: float | None) -> KernelChange:

@@ -38,7 +38,7 @@ ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the 
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 1 << 14  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
 FLUSHED = "flushed"  # caches are empty before the launch, and nobody waits for what L2 holds after it
-WAITED = "blocks wait for what others write: that takes no time here, and the looks of those that wait are ours"
+WAITED = "blocks wait for what other blocks write: waiting takes no time here, and its polls are those of the emulator"
 
 
 def run_sample(

@@ -30,9 +30,9 @@ from warpbound.workload import Workload
 from warpbound.workload.files import WorkloadCase, levels, read, work_on
 
 NO_REGISTERS = "registers per thread are not given: they limit nothing"
-NO_LATENCY = "the latency of one warp is not given: nothing is said of time, and the latency bound is left out"
-HEADLINE = "time by flow balance, as for compiled kernels; the bounds below do without its waiting"
-NO_WARPS = "resident warps are not given: nothing is said of time, and the latency bound is left out"
+NO_LATENCY = "the latency of one warp is not given: no time is predicted, and the latency bound is left out"
+HEADLINE = "time by flow balance, as for compiled kernels; the bounds below do not include its waiting"
+NO_WARPS = "resident warps are not given: no time is predicted, and the latency bound is left out"
 
 
 

@@ -141,18 +141,18 @@ def advice(
 ) -> str:
     """One sentence: what the degree means and what to do. No kernel loses more than the number of partitions."""
     if degree is None and time is not None:
-        return "Best and worst case are one here: with so few warps camping costs nothing, take a time at more warps."
+        return "Best and worst case are equal: with so few warps camping costs nothing. Measure a time with more warps."
     if degree is None:
         most = min(worst_s / best_s, partitions)
-        return f"Camping can cost this kernel up to {most:.1f} times its best time; --time tells how much it does."
+        return f"Camping can cost this kernel up to {most:.1f} times its best time; give --time to see how much."
     if degree > 1.0 + OUTSIDE:
         beyond = (time or 0.0) / worst_s
         return (
-            f"The time is {beyond:.1f} times the worst case: something else than memory binds the kernel, "
-            "or the counters are those of a part of the launch."
+            f"The time is {beyond:.1f} times the worst case: something other than memory binds the kernel, "
+            "or the counters cover only a part of the launch."
         )
     if degree < -OUTSIDE:
-        return "The time is below the best case: the counters are of more than what was timed, or caches help."
+        return "The time is below the best case: the counters cover more than the timed launch, or caches help."
     if degree < FREE:
         return "The kernel does not suffer from partition camping: leave its access pattern as it is."
     gain = time / best_s if time else 1.0

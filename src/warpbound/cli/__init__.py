@@ -120,7 +120,7 @@ def _refused(failed: OSError) -> str:
 def _own(fault: Exception) -> str:
     where = traceback.extract_tb(fault.__traceback__)[-1]
     place = f"{Path(where.filename).name}:{where.lineno}"
-    return f"a fault of ours: {type(fault).__name__}: {fault} ({place}). Please report it."
+    return f"internal error: {type(fault).__name__}: {fault} ({place}). Please report it."
 
 
 def _complain(sentence: str, code: int) -> int:

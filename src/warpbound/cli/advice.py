@@ -27,12 +27,13 @@ Examples:
 @click.option("--apply", "applies", is_flag=True, help="Write the best change of the source to FILE.")
 @form_option("text", "json")
 def try_changes(form: str, out: str | None, applies: bool, **options: Any) -> None:
-    """Try changes of the kernel of FILE: which are faster, with the same results, and at what cost.
+    """Try changes of a kernel: which are faster with equal results?
 
     FILE is CUDA C++; a launch with its arguments is needed. Launch bounds, register limits, unrolled loops, padded
     shared arrays, restrict, loads out of loops or past L1, tiles in shared memory, exchanged axes and loops, block
-    sizes, carve-outs, fast mathematics and other compilers are compiled and predicted; those that are faster are
-    executed in some blocks beside the original. The best one is then tried together with each of the next.
+    sizes, carve-outs, fast mathematics and other compilers are compiled and predicted; the faster ones and the
+    original are executed in some blocks, and their results compared. The best change is then tried together with each
+    of the next.
     """
     from warpbound.cli.request import parse_request
     from warpbound.report.advice import pages

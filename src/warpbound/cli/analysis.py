@@ -14,7 +14,7 @@ from warpbound.cli.python_kernels import analyze_python, of_python
 from warpbound.errors import CommandError
 
 CLOCKS = "sustained|base|boost|MHZ"
-COMPILERS = "auto (nvcc where there is one, else NVRTC), nvcc, nvcc=PATH, nvrtc, nvrtc-12.6; several are compared."
+COMPILERS = "auto (nvcc if installed, else NVRTC), nvcc, nvcc=PATH, nvrtc, nvrtc-12.6; several are compared."
 CACHES = ("warm", "cold", "flushed")
 VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
 PATIENCE_HELP = "Processor time for the sampled blocks; 20 s by default."
@@ -43,24 +43,24 @@ def request_options(command: Callable[..., None]) -> Callable[..., None]:
     shared = (
         click.argument("files", metavar="FILE [FILE ...]", nargs=-1, required=True),
         _gpu_option("; default: the launch file's"),
-        click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>')."),
+        click.option("--kernel", metavar="NAME", help="Kernel: plain or mangled name, or 'scale<float>'."),
         click.option("--grid", metavar="X[,Y[,Z]]", help="Blocks of the launch."),
         click.option("--block", metavar="X[,Y[,Z]]", help="Threads of a block."),
         click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
         click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
         click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
         click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
-        click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Contents of a variable."),
+        click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Value of a device symbol."),
         click.option("--launch", "launch_file", metavar="FILE.toml", help="File with grid, block and arguments."),
         click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro."),
         click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers."),
         click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler."),
         click.option("--compiler", default="auto", metavar="NAME[,NAME...]", help=COMPILERS),
         click.option("-p", "build", metavar="DIR", help="Folder with the build's compile_commands.json."),
-        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
+        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change the board."),
         click.option("--cache", type=click.Choice(CACHES), default="warm", help="Caches at launch."),
         click.option("--clock", default="sustained", metavar=CLOCKS, show_default=True, help="SM clock."),
-        click.option("--power-limit", metavar="W", type=click.FloatRange(1.0), help="In place of the board's own."),
+        click.option("--power-limit", metavar="W", type=click.FloatRange(1.0), help="Power limit of the board."),
         click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP),
         click.option("--lenient", is_flag=True, help="Let accesses outside arrays pass: they read 0, write nothing."),
         click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal."),
@@ -73,15 +73,15 @@ def request_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command(epilog=EXAMPLES)
 @request_options
 @form_option("text", "json", "html")
-@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
+@click.option("--models", default="", metavar="all|NAME,...", help="Also predict by these models of papers.")
 @click.option("--views", default="", metavar="summary|all|NAME,...", help=VIEWS_HELP)
-@click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Of a report: the launch at this place.")
-@click.option("--apply", "applies", is_flag=True, help="Try changes, and write the best one of the source to FILE.")
-@click.option("--target", metavar="1.5x|80us|90%", help="The least change that reaches it, or what forbids it.")
+@click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Which launch of a report, from 0.")
+@click.option("--apply", "applies", is_flag=True, help="Try changes of the source, and write the best one to FILE.")
+@click.option("--target", metavar="1.5x|80us|90%", help="Goal: show the least change that reaches it.")
 def analyze(  # noqa: PLR0913  (each is an option)
     form: str, out: str | None, launch_index: int | None, applies: bool, target: str | None, **options: Any
 ) -> None:  # fmt: skip
-    """What bounds the kernels of FILE, and what to do about it.
+    """Tell what bounds the kernels of FILE and what to do about it.
 
     FILE is .cu .cuh .ptx .cubin .fatbin .sass .txt or -, a report of Nsight Compute (.ncu-rep), or NAME.py:KERNEL
     (Triton, numba-cuda, Warp, cuTile).
@@ -180,11 +180,11 @@ def _write_page(request: Any, out: str | None) -> None:
 @click.command(epilog=CURVE_EXAMPLES)
 @request_options
 @form_option("text", "json", "html")
-@click.option("--models", default="", metavar="all|NAME,...", help="Papers' models to predict with as well.")
+@click.option("--models", default="", metavar="all|NAME,...", help="Also predict by these models of papers.")
 @click.option("--warps", default="1:64", metavar="FIRST:LAST", show_default=True, help="Resident warps per SM.")
-@click.option("--range", "ranged", is_flag=True, help="Time with all loads from one level, pipes overlapped or not.")
+@click.option("--range", "ranged", is_flag=True, help="Add times with all loads from L1, L2 or DRAM.")
 def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) -> None:
-    """Throughput of the kernels of FILE against occupancy."""
+    """Predict the throughput of the kernels of FILE by occupancy."""
     if options["models"] and (ranged or form == "html"):
         raise CommandError("--models goes with text and json, and not with --range.", "Leave one of them out.")
     if ranged:
@@ -229,7 +229,7 @@ def predict(
     file: str, gpus: str | None, cases: tuple[str, ...], settings: tuple[str, ...], clock: str | None, models: str,
     form: str, out: str | None,
 ) -> None:  # fmt: skip
-    """Every model's answer for a hand-written workload, or for a paper's own."""
+    """Predict a workload file or a paper's workload by every model."""
     from warpbound.analysis.overrides import parsed
     from warpbound.analysis.workload_prediction import How, model_names, predictions
     from warpbound.report.models import pages

@@ -28,7 +28,7 @@ _equation_option = click.option(
 
 @click.group(epilog=EXAMPLES)
 def campprof() -> None:
-    """How much memory partition camping costs a kernel: CampProf's band from best to worst case."""
+    """Bound the cost of memory partition camping (CampProf)."""
 
 
 @campprof.command()
@@ -40,10 +40,10 @@ def campprof() -> None:
 )  # fmt: skip
 @form_option("text", "json")
 def fit(file: str | None, board: str, equation: str, form: str) -> None:
-    """The four regressions over benchmark runs, simulated or measured, with their statistics.
+    """Fit the four regressions to simulated or measured runs.
 
-    RUNS is a table as `campprof simulate` writes it, or the camping.json of `warpbound measure`. Without it the
-    shipped simulated runs of the board are fitted.
+    RUNS is a table as `campprof simulate` writes it, or the camping.json of `warpbound measure`. Without it, the
+    command fits the shipped simulated runs of the board.
     """
     from warpbound.adapt.partition_benchmarks import fits, selected
     from warpbound.adapt.partition_runs import read
@@ -84,10 +84,11 @@ def _counter_options(command: Any) -> Any:
 def predict(
     file: str | None, board: str, data: str | None, equation: str, form: str, out: str | None, **words: Any
 ) -> None:
-    """Best and worst time of a kernel at every number of active warps, from its counters at one.
+    """Predict best and worst times at every number of active warps.
 
-    Counters are transactions of the whole launch (the CUDA profiler of that time counted one group of SMs, a tenth of
-    a GTX 280). With a kernel's file they come from executing it, and so does a time, on simulated partitions.
+    Give the counters of one run: transactions of the whole launch (the CUDA profiler of that time counted one group
+    of SMs, a tenth of a GTX 280). Or give a kernel's file: it is executed on simulated partitions, which gives
+    counters and time.
     """
     from warpbound.adapt.partition_runs import read
     from warpbound.camping.prediction import benchmarks_of, predicted
@@ -157,7 +158,7 @@ def _from_run(ran: Any, words: dict[str, Any]) -> Any:
 @_gpu_option
 @click.option("-o", "out", metavar="RUNS.csv", help="Write to this file, not to the terminal.")
 def simulate(board: str, out: str | None) -> None:
-    """Run CampProf's twelve micro-benchmarks on the simulated partitions of a board."""
+    """Run the twelve micro-benchmarks on simulated partitions."""
     from warpbound.camping.benchmarks import axis, runs, table
     from warpbound.machine import gpu
     from warpbound.simulate.partitions import machine_of
@@ -173,7 +174,7 @@ def simulate(board: str, out: str | None) -> None:
 @_equation_option
 @form_option("text", "json")
 def validate(board: str, equation: str, form: str) -> None:
-    """The paper's validation against the simulator: kernels known to be free, camped and mixed."""
+    """Compare the bounds with simulated kernels, as the paper does."""
     from warpbound.camping.prediction import benchmarks_of
     from warpbound.camping.validation import judged, kernels, timed
     from warpbound.machine import gpu

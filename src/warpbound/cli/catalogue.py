@@ -48,9 +48,9 @@ MOST_ROWS = 100_000
 @click.option("--carveout", type=click.IntRange(0), metavar="KIB", help="Shared memory per SM.")
 @form_option("text", "json")
 def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout: int | None, form: str) -> None:
-    """How many blocks and warps fit on an SM, what limits them, and what every change would buy.
+    """Compute how many blocks and warps fit on an SM, and why.
 
-    Several values or GPUs make a table of all combinations.
+    Also shows the gain of one register or one byte less. Several values or GPUs give a table of all combinations.
     """
     from warpbound.machine import listed
 
@@ -131,7 +131,10 @@ def numbers(option: str, word: str) -> tuple[int, ...]:
 @click.option("--check", is_flag=True, help="Compare the values of a board, or of all, with one another.")
 @form_option("text", "json")
 def gpus(name: str | None, check: bool, form: str) -> None:
-    """The catalogue, or every value of one board (a name or a TOML file) with its source."""
+    """List the boards, or every value of one with its source.
+
+    NAME is a board of the catalogue or a TOML file.
+    """
     from warpbound.machine import catalogue, gpu
     from warpbound.report import machines
 
@@ -160,7 +163,7 @@ def _check(boards: list[Any], form: str) -> None:
 @click.argument("name", required=False)
 @form_option("text", "json")
 def models(name: str | None, form: str) -> None:
-    """The papers' models, or what one of them keeps and omits."""
+    """List the papers' models, or what one includes and omits."""
     from warpbound import models as papers
     from warpbound.report.model_descriptions import about, overview
 
@@ -177,11 +180,11 @@ def models(name: str | None, form: str) -> None:
 @click.command(epilog=DOCTOR_EXAMPLES)
 @click.option(
     "--older-nvdisasm", is_flag=True,
-    help="First fetch the nvdisasm of CUDA 12.8, out of the wheel triton 3.3.1 (150 MB), into the cache folder.",
+    help="First fetch the nvdisasm of CUDA 12.8 from the wheel of triton 3.3.1 (150 MB) into the cache folder.",
 )  # fmt: skip
 @form_option("text", "json")
 def doctor(older_nvdisasm: bool, form: str) -> None:
-    """What is installed here, and what each missing piece would enable."""
+    """List what is installed and what a missing part would enable."""
     from warpbound.report.installation import health, health_text
 
     if older_nvdisasm:

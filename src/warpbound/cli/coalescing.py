@@ -28,7 +28,7 @@ def coalescing(  # noqa: PLR0913  (one per option)
     expression: str, element: int, block: str, values: tuple[str, ...], shape: str, space: str, gpu: str | None,
     form: str,
 ) -> None:  # fmt: skip
-    """How many transactions an access like a[blockIdx.x * blockDim.x + threadIdx.x * 2] takes, and why."""
+    """Count the transactions of one memory access, and tell why."""
     from warpbound import machine
     from warpbound.analysis.index_expression import Access
     from warpbound.analysis.index_expression import answer as ask

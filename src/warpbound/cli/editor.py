@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from warpbound.editor.annotations import Answered
 
 
-@click.command(short_help="Notes on source lines, for editors (Language Server Protocol).")
+@click.command(short_help="Annotate source lines in editors (Language Server Protocol).")
 @click.option("--gpu", metavar="NAME", help="Board of sources that name none.")
 @click.option("--patience", type=float, default=TIME_LIMIT_S, show_default=True, help="Seconds for one answer.")
 def lsp(gpu: str | None, patience: float) -> None:
     """Annotate CUDA sources in an editor over standard input and output, by the Language Server Protocol.
 
-    A launch file beside the source, or a comment `// warpbound: --gpu h200 --grid 4096 --block 256 --arg n=4096`, says
-    what is launched; without one the code alone is answered. docs/editors.md has settings of editors.
+    A launch file beside the source, or a comment `// warpbound: --gpu h200 --grid 4096 --block 256 --arg n=4096`, gives
+    the launch; without it, the answer is for the code alone. docs/editors.md has the settings of editors.
     """
     from warpbound.editor.server import server
 

@@ -24,11 +24,11 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("file", metavar="FILE.cu")
 @click.argument("words", metavar="[-- PROGRAM ARGUMENTS]", nargs=-1)
-@click.option("-o", "out", metavar="LAUNCH.toml", help="Write a launch file; of several launches one for each.")
+@click.option("-o", "out", metavar="LAUNCH.toml", help="Write a launch file, or one for each launch.")
 @click.option("--kernel", metavar="NAME", help="Launches of this kernel only.")
 @click.option("--line", type=click.IntRange(1), metavar="N", help="The launch in this line only.")
 @click.option("--gpu", metavar="NAME", help="Board for cudaGetDeviceProperties, and for the launch file.")
-@click.option("--examples", is_flag=True, help="Take the examples for what the host code leaves open.")
+@click.option("--examples", is_flag=True, help="Fill in examples for values that the host code leaves open.")
 @click.option("--define", "defines", metavar="K=V", multiple=True, help="Define a preprocessor macro.")
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @form_option("text", "json")
@@ -36,7 +36,10 @@ def launches(
     file: str, words: tuple[str, ...], out: str | None, kernel: str | None, line: int | None, gpu: str | None,
     examples: bool, defines: tuple[str, ...], include: tuple[str, ...], form: str,
 ) -> None:  # fmt: skip
-    """What the host code of FILE launches: grid, block, shared memory and arguments, as far as it fixes them."""
+    """Show what the host code of FILE launches, without running it.
+
+    Values that the host code leaves open are shown as expressions: grid, block, shared memory and arguments.
+    """
     from msgspec.structs import replace
     from rich.console import Group
 

@@ -49,7 +49,10 @@ def measure(
     only: str | None, effort: str, task: str | None, page: Path | None, build: Path | None, arch: str | None,
     cubins: Path | None, within: float | None, device: int, gpu: str | None, out: Path | None,
 ) -> None:  # fmt: skip
-    """Measure the GPU of this machine: raw files, a profile for the catalogue, a verdict on the one it has."""
+    """Measure the GPU of this machine.
+
+    Writes raw files, a board file for the catalogue, and a comparison with the board file that the catalogue has.
+    """
     from warpbound.measure import command, runner, suite
 
     names = suite.select(only)

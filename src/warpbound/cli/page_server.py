@@ -23,7 +23,10 @@ Examples:
 @click.option("--port", default=8050, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
 @click.option("--sweep", metavar="PLAN.parquet", help="Results of a sweep; the page then has a view of them.")
 def page(port: int, sweep: str | None) -> None:
-    """A page in the browser: a kernel, a GPU, and sliders for every number. It listens on this machine only."""
+    """Serve a web page with a kernel, a GPU and sliders.
+
+    The server prints its address and accepts connections from this machine only.
+    """
     try:
         from warpbound.page.server import serve
     except ImportError as missing:

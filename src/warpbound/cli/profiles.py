@@ -61,13 +61,13 @@ def of_reports(files: tuple[str, ...]) -> bool:
 @click.command(epilog=COMPARE_EXAMPLES)
 @click.argument("files", metavar="REPORT [REPORT ...]", nargs=-1, required=True)
 @click.option("--kernel", metavar="NAME", help="Only launches of this kernel.")
-@click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Only the launch at this place, from 0.")
-@click.option("--arg", "args", metavar="POSITION=VALUE", multiple=True, help="0=f32[4096], 1=4096.")
+@click.option("--launch-index", metavar="I", type=click.IntRange(0), help="Only this launch of a report, from 0.")
+@click.option("--arg", "args", metavar="POSITION=VALUE", multiple=True, help="Argument: 0=f32[4096], 1=4096.")
 @click.option("--arguments", "argument_file", metavar="FILE.toml", help="Arguments of many launches.")
 @click.option("--gpu", metavar="NAME", help="A board in place of the report's own.")
 @click.option("--code", metavar="FILE", help="For tables: the kernel's source or cubin.")
-@click.option("--grid", metavar="X[,Y[,Z]]", help="For tables that state none.")
-@click.option("--block", metavar="X[,Y[,Z]]", help="For tables that state none.")
+@click.option("--grid", metavar="X[,Y[,Z]]", help="For tables without a grid.")
+@click.option("--block", metavar="X[,Y[,Z]]", help="For tables without a block.")
 @form_option("text", "json", "html", "markdown", "csv")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def compare(
@@ -75,8 +75,10 @@ def compare(
     argument_file: str | None, gpu: str | None, code: str | None, grid: str | None, block: str | None, form: str,
     out: str | None,
 ) -> None:  # fmt: skip
-    """Measured beside predicted, counter by counter, for the launches of reports of Nsight Compute, or of tables that
-    `ncu --csv` or nsight-python wrote."""
+    """Compare Nsight Compute's counters with the prediction.
+
+    REPORT is a report of Nsight Compute, or a table that `ncu --csv` or nsight-python wrote.
+    """
     from warpbound.kernel_launch import parse_dim
     from warpbound.nsight.answers import comparisons
     from warpbound.nsight.argument_file import read_arguments
@@ -122,10 +124,10 @@ def _arguments(words: tuple[str, ...]) -> tuple[Any, ...]:
 
 @click.command(epilog=CALIBRATE_EXAMPLES)
 @click.argument("files", metavar="REPORT [REPORT ...]", nargs=-1, required=True)
-@click.option("--like", metavar="NAME", help="Board that gives what reports do not tell; default: that of the reports.")
+@click.option("--like", metavar="NAME", help="Board for values that reports lack; default: the one they name.")
 @click.option("-o", "out", metavar="BOARD.toml", required=True, help="The board's file, for --gpu.")
 def calibrate(files: tuple[str, ...], like: str | None, out: str) -> None:
-    """A profile of your own board from your own reports of Nsight Compute."""
+    """Make a board file from your own Nsight Compute reports."""
     from warpbound import machine
     from warpbound.measure.profile_calibration import calibrated
     from warpbound.nsight.launch_case import board_of

@@ -31,18 +31,18 @@ Examples:
 @click.option("--gpu", "gpu", default="h200", show_default=True, metavar="NAME", help="Board to emulate.")
 @click.option(
     "--execute", type=click.Choice(("all", "sampled")), default="all", show_default=True,
-    help="all: every block, results are true. sampled: times only, for programs that are too large.",
+    help="all: every block, so results are true; sampled: times only, for large programs.",
 )  # fmt: skip
 @click.option(
     "--check", "checks", type=click.Choice(("races",)), multiple=True,
-    help="races: name accesses of shared memory by different warps that no barrier orders.",
+    help="races: find races of warps on shared memory.",
 )
 @click.option("--kernel-name", metavar="REGEX", help="Predict only kernels whose name matches.")
-@click.option("--launch-skip", type=click.IntRange(0), default=0, metavar="N", help="Leave out the first N of these.")
+@click.option("--launch-skip", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N launches.")
 @click.option("--launch-count", type=click.IntRange(1), metavar="N", help="Predict at most N launches.")
 @click.option("-I", "include", multiple=True, metavar="DIR", help="Folder to search for headers of FILE.cu.")
 @click.option("--nvcc", "options", multiple=True, metavar="OPTION", help="An option of nvcc for FILE.cu.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop the program then.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Limit of its time.")
 @click.option("--trace", metavar="OUT.json", help="Write a timeline for Perfetto or chrome://tracing.")
 @form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write the report to this file, not to the terminal.")
@@ -52,7 +52,7 @@ def run(
     launch_count: int | None, include: tuple[str, ...], options: tuple[str, ...], timeout: float | None,
     trace: str | None, form: str, out: str | None, words: tuple[str, ...],
 ) -> int:  # fmt: skip
-    """Run a CUDA program on an emulated GPU and predict the time of each of its kernels."""
+    """Run a CUDA program on an emulated GPU; time its kernels."""
     from warpbound import machine
     from warpbound.errors import InputError
     from warpbound.programs import report
@@ -61,7 +61,7 @@ def run(
 
     board = machine.gpu(gpu)
     if not board.board:
-        reason = f"{board.name} is an architecture, no board: a program needs one."
+        reason = f"{board.name} is an architecture, not a board: a program needs one."
         raise InputError(reason, "`warpbound gpus` lists the boards.")
     choice = Choice(execute == "all", _chooser(kernel_name, launch_skip, launch_count), frozenset(checks))
     with tempfile.TemporaryDirectory(prefix="warpbound-") as folder:
@@ -84,7 +84,7 @@ def _chooser(pattern: str | None, skip: int, most: int | None) -> Callable[[str]
     try:
         expression = re.compile(pattern or "")
     except re.error as wrong:
-        raise CommandError(f"--kernel-name {pattern!r} is no regular expression ({wrong}).", "Mend it.") from wrong
+        raise CommandError(f"--kernel-name {pattern!r} is no regular expression ({wrong}).", "Correct it.") from wrong
     count = 0
 
     def timed(name: str) -> bool:

@@ -23,10 +23,10 @@ Examples:
     "--format", "form", type=click.Choice(["text", "json", "toml"]), default="text", help="toml: a workload file."
 )
 def count(file: Path, trips: tuple[str, ...], uncoalesced: str, form: str) -> None:
-    """Count the instructions of PTX: computation, memory, synchronisation.
+    """Count the instructions of PTX by Hong and Kim's kinds.
 
-    As Hong and Kim do for their model: trip counts are given for each loop, accesses are coalesced unless said
-    otherwise. FILE may be a piece of PTX as papers print it.
+    The kinds are computation, memory and synchronisation. --trips gives the trip count of each loop; accesses count
+    as coalesced unless --uncoalesced names their lines. FILE may be a piece of PTX as papers print it.
     """
     from warpbound.program.ptx_counts import count_ptx
     from warpbound.program.source_files import read_text

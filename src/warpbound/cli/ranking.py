@@ -26,9 +26,9 @@ PATIENCE_HELP = "Processor time for the sampled blocks of one tuning; 20 s by de
 @click.option("--block", metavar="EXPR[,EXPR[,EXPR]]", help="Threads of a block, from the macros.")
 @click.option("--smem", metavar="EXPR", help="Dynamic shared memory per block in bytes, from the macros.")
 @click.option("--where", metavar="EXPR", help="Skip combinations for which this is false.")
-@click.option("--kernel", metavar="NAME", help="Kernel: plain, mangled or a name expression ('scale<float>').")
+@click.option("--kernel", metavar="NAME", help="Kernel: plain or mangled name, or 'scale<float>'.")
 @click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy.")
-@click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Contents of a variable.")
+@click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Value of a device symbol.")
 @click.option("--launch", "launch_file", metavar="FILE.toml", help="Launch file; options override its values.")
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC.")
@@ -41,10 +41,10 @@ PATIENCE_HELP = "Processor time for the sampled blocks of one tuning; 20 s by de
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **options: Any) -> None:
-    """Compile and predict every combination of the macros' values, and rank them by time.
+    """Rank all combinations of macro values by predicted time.
 
     FILE is CUDA C++. Expressions take integers, macros, + - * / % ( ), comparisons, and, or, not, min, max and
-    cdiv(a, b), the quotient rounded up; / rounds down. JSON holds every tuning's whole analysis, the fastest first.
+    cdiv(a, b), the quotient rounded up; / rounds down. JSON has the whole analysis of every tuning, the fastest first.
     """
     from functools import partial
 

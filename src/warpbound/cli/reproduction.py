@@ -35,7 +35,10 @@ Examples:
 @form_option("text", "json", "csv", "html", "markdown")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str | None) -> None:
-    """The papers' tables and figures compared with the models here; without a name, the list of items."""
+    """Compute the papers' tables and figures again and compare.
+
+    Without a name, the command lists all items.
+    """
     from warpbound import reproduce as papers
 
     if name is None:
@@ -57,7 +60,7 @@ def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str |
         click.echo(f"warpbound: recorded in {papers.write(reproductions, record_before)}.", err=True)
     elif changed:
         many = f"{len(changed)} numbers are" if len(changed) > 1 else f"{changed[0]}: it is"
-        raise WarpboundError(f"{many} not as recorded.", "Mend what changed, or --record if it is right.")
+        raise WarpboundError(f"{many} not as recorded.", "Correct what changed, or --record if it is right.")
 
 
 def _print(reproductions: "list[Reproduction]", changed: "list[Change]", form: str, out: str | None) -> None:

@@ -35,10 +35,10 @@ FORMATS = ("text", "json", "markdown", "sarif", "bencher", "github-action-benchm
 @request_options
 @click.pass_context
 def snapshot(context: click.Context, /, out: str | None, files: tuple[str, ...], **_: Any) -> None:
-    """Keep the answers about FILEs, to compare later ones with: `diff` asks the same questions again.
+    """Store the answers for FILEs, for `diff` to compare with.
 
-    A launch file of the same stem beside a FILE is its launch, where no option gives one. Run it and `diff` in the same
-    folder: names of files are kept as they are.
+    If no option gives a launch, the launch file of the same stem beside FILE is used. Run `snapshot` and `diff` in
+    the same folder: the snapshot stores relative paths.
     """
     from warpbound.report.document import as_json
 
@@ -53,14 +53,17 @@ def snapshot(context: click.Context, /, out: str | None, files: tuple[str, ...],
 @click.command(epilog=DIFF_EXAMPLES)
 @click.argument("old", metavar="OLD.json")
 @click.argument("new", metavar="[NEW.json]", required=False)
-@click.option("--fail-above", type=click.FloatRange(0), metavar="PERCENT", help="Exit with 1 if one is slower by more.")
+@click.option("--fail-above", type=click.FloatRange(0), metavar="PERCENT", help="Exit with 1 if one is slower by this.")
 @click.option("--update", is_flag=True, help="Write the new answers to OLD.json.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print.")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def diff(
     old: str, new: str | None, fail_above: float | None, update: bool, form: str, out: str | None
 ) -> int:  # fmt: skip
-    """What changed since OLD.json: against NEW.json, or against the sources as they are now."""
+    """Show what changed since the snapshot OLD.json.
+
+    OLD.json is compared with NEW.json or, without it, with answers for the present sources.
+    """
     from warpbound.analysis.review import compared
     from warpbound.report.document import as_json
     from warpbound.report.review import markdown, text

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 EXAMPLES = """
 \b
 WHAT is one of
-  PAPER:ITEM   a paper's picture or example; without WHAT they are listed
+  PAPER:ITEM   a paper's picture or example; without WHAT, a list of them
   family       Volkov's synthetic family: one load, ALPHA dependent additions
   evaluation   every model against that family (five machines of the thesis,
                H100, H200, or those of --gpu; two minutes of computing)
@@ -56,11 +56,11 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock of a kernel.")
 @click.option("--events", "log", is_flag=True, help="With --format json: include the event log.")
-@click.option("--trace", metavar="OUT.json", help="Of a kernel: its first warps in time, for Perfetto.")
+@click.option("--trace", metavar="OUT.json", help="Write a kernel's first warps over time, for Perfetto.")
 @form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def simulate(what: str | None, form: str, out: str | None, **options: Any) -> None:
-    """Run warps on one SM: a paper's scenario, the synthetic family, or a kernel."""
+    """Simulate the warps of one SM."""
     if options["trace"] and not (what and Path(what).suffix):
         raise CommandError("--trace goes with a kernel.", "Name its file, with a launch.")
     if what is None:
@@ -218,5 +218,5 @@ def _title(result: Any) -> str:
 
 
 HOW_TO_READ = (
-    "Warps on one SM, event by event. It is no GPU: what it knows of hardware is what papers and the catalogue say."
+    "Warps on one SM, event by event. It is not a GPU: its parameters come from papers and the catalogue."
 )

@@ -22,17 +22,17 @@ Examples:
 @click.option("--scheduler", metavar="ADDRESS", help="Dask scheduler; default: processes of this machine.")
 @click.option("-o", "out", metavar="OUT.parquet", help="Results; default: beside the plan.")
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor.")
-@click.option("--show", "only_show", is_flag=True, help="Compute nothing: print what the results say.")
-@click.option("--target", metavar="1.5x", help="Times as fast as the kernels should become; default: the plan's.")
+@click.option("--show", "only_show", is_flag=True, help="Compute nothing; print tables of the stored results.")
+@click.option("--target", metavar="1.5x", help="Wanted speed-up of the kernels; default: the plan's.")
 @click.option("--top", type=click.IntRange(1), default=10, metavar="N", show_default=True, help="Rows of each table.")
 @click.option("--format", "form", type=click.Choice(["text", "json"]), default="text", help="What to print.")
 def sweep(  # noqa: PLR0913  (each is an option)
     file: str, scheduler: str | None, out: str | None, jobs: int | None, only_show: bool, target: str | None,
     top: int, form: str,
 ) -> None:  # fmt: skip
-    """Predict every point of a plan: kernels, macros, launches, boards and ranges of their parameters.
+    """Predict a plan of kernels, launches, boards and parameters.
 
-    Results are kept as they come; the same command goes on where it was stopped. docs/sweeps.md describes plans.
+    Results are stored as they are computed; the same command continues a stopped sweep. docs/sweeps.md describes plans.
     """
     from warpbound.report.document import as_json
     from warpbound.sweeping import storage

@@ -11,8 +11,8 @@ from warpbound.errors import CommandError, InputError
 
 TELL_EVERY_S = 5.0
 PAPERS = (
-    "Score all fifteen models on up to N rows of each corpus and board and print their table; rows that were scored "
-    "before are kept, so a pass can be stopped and goes on."
+    "Score all fifteen models on up to N rows of each corpus and board and print their table; scored rows are "
+    "kept, so the same command continues a stopped pass."
 )
 EXAMPLES = """
 \b
@@ -38,7 +38,10 @@ def validate(
     corpora: tuple[str, ...], gpus: str | None, listed: bool, shown: bool, keep: bool, each: int | None,
     recalibrate: Path | None, form: str, out: str | None,
 ) -> None:  # fmt: skip
-    """Run CORPUS (a name or a folder; default: all shipped) through the whole chain and score every model."""
+    """Score the predictions on measured launches.
+
+    CORPUS is a name or a folder (default: all shipped corpora). Kernels are compiled, executed and predicted.
+    """
     from warpbound.validate import corpus, validation_data
 
     if listed:
@@ -108,7 +111,7 @@ def _present(validation: Any, form: str, out: str | None, keep: bool) -> None:
     refused = next((result for result in validation.results if result.refused), None)
     if keep and refused is not None:
         where = f"{refused.corpus} on {refused.gpu}"
-        raise InputError(f"nothing is written, since {where} was not predicted. {refused.refused}", "Mend that first.")
+        raise InputError(f"nothing is written, since {where} was not predicted. {refused.refused}", "Correct it first.")
     if keep:
         for place in validation_data.store(validation):
             click.echo(f"warpbound: {place} written", err=True)

@@ -55,7 +55,7 @@ def _split(words: str, line: int) -> tuple[str, ...]:
     try:
         return tuple(shlex.split(words))
     except ValueError as problem:
-        raise CommandError(f"The comment on line {line} is not a list of options: {problem}.", "Mend it.") from None
+        raise CommandError(f"The comment on line {line} is not a list of options: {problem}.", "Correct it.") from None
 
 
 def _with_launch(question: Question, beside: Path) -> Question:

@@ -244,7 +244,7 @@ class Image:
         elif offset < near.end:
             place = "across the end of"
         else:
-            place = f"{offset - near.end} bytes behind the end of"
+            place = f"{offset - near.end} bytes past the end of"
         return f"is {place} '{near.name}' ({near.end - near.start} bytes)"
 
     def let_through(

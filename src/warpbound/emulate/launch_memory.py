@@ -200,7 +200,7 @@ def _image(plan: list[Plan]) -> Image:
     try:
         return Image(plan)
     except (MemoryError, ValueError) as problem:
-        reason = f"the {size} bytes of the launch's arrays cannot be had ({problem})."
+        reason = f"the {size} bytes of the launch's arrays cannot be allocated ({problem})."
         raise InputError(reason, "Give smaller shapes.") from problem
 
 

@@ -10,7 +10,7 @@ REFUSE, PASS = "refuse", "pass"
 MOST_NAMED = 3  # source lines that a note names
 STRAY = (
     "{count} accesses of single lanes outside their arrays ({places}) were let through: such reads give 0, such "
-    "writes are dropped; on a GPU they meet whatever lies there"
+    "writes are dropped; on a GPU they reach whatever lies there"
 )
 
 

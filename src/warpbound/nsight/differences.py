@@ -18,8 +18,8 @@ CHECK_BITS = (
     "used out of order are checked more often"
 )
 FETCHED = (
-    "of so few bytes most are instructions, constants and what the driver left in L2, of which a typical number is "
-    "predicted"
+    "most of so few bytes are instructions, constants and data that the driver left in L2; a typical number of them "
+    "is predicted"
 )
 STAYS = (
     "written data that L2 still holds at the end have not reached device memory, data of others that the launch pushed "

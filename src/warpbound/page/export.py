@@ -25,10 +25,10 @@ from warpbound.result.plain import plain
 from warpbound.result.quantities import SCHEMA_VERSION
 from warpbound.result.workload import WorkloadResult
 
-NOTHING = dict.fromkeys(("as-json", "as-html"), "There is no answer to take along.")  # button -> why it gives nothing
+NOTHING = dict.fromkeys(("as-json", "as-html"), "There is no answer to export yet.")  # button -> why it gives nothing
 LONGEST_SOURCE = 80  # characters of a packed text that the file names
 HOW_TO_READ = (
-    "Every view of the page that has something to say of these numbers. Times are of one launch, cycles are of the "
+    "Every view of the page that applies to these numbers. Times are of one launch, cycles are of the "
     "SM's clock, k, M and G are thousands, millions and thousand millions."
 )
 
@@ -179,7 +179,7 @@ def described(subject: Subject, view: str = "") -> str:
     """The line below it: where it comes from, and what is set by hand of the numbers of a view, or of all."""
     entry, changes = subject.entry, by_hand(subject, view)
     if entry is None:
-        origin = "No kernel stands behind it: every number is a slider"
+        origin = "There is no kernel: sliders give every number"
     elif isinstance(entry, WorkloadResult):
         origin = f"As {entry.source} describes it"
     else:

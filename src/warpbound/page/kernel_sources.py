@@ -67,7 +67,7 @@ def program_of(question: Question) -> Program:
     board = machine.gpu(question.gpu)
     kernel = question.kernel or None
     if kernel and (len(kernel) > 200 or not all(letter.isalnum() or letter in "_:<>, *&()" for letter in kernel)):
-        raise InputError("That is no name of a kernel.", "Write it like scale<float>.")
+        raise InputError("That is not the name of a kernel.", "Write it like scale<float>.")
     if question.example:
         own = launch_of(question)
         options = Options(defines=tuple(own.defines.items()) if own else ())

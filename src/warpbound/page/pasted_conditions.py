@@ -38,7 +38,7 @@ def check_conditions(whole: str, headers: Iterable[str], names_in: Callable[[str
     for condition in conditions:
         if _CALLS.search(condition) or making & set(_WORD.findall(condition)):
             raise InputError(
-                "The page takes no macro with arguments in #if, nor one that puts words together.",
+                "The page accepts no macro with arguments and no ## in #if.",
                 "Write the condition out.",
             )
     for header in headers if making else ():
@@ -55,7 +55,7 @@ def _without_remarks(rest: str) -> str:
             return " ".join(parts)
         end = rest.find("*/", remark.end())
         if end < 0:
-            raise InputError("The page takes no directive with a comment over several lines.", "Move the comment.")
+            raise InputError("The page accepts no directive with a comment over several lines.", "Move the comment.")
         at = end + len("*/")
     quoted = rest[at:]
     hidden = "##" if "/*" in quoted else ""  # behind a quotation no comment is told from text: the worst is taken

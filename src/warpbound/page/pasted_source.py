@@ -50,7 +50,7 @@ def check(
         headers.append(name)
         if _SETS.search(whole) and includes_by_macro(name):
             raise InputError(
-                f"{name} includes files by macro, so the page takes no #define or #undef beside it.",
+                f"{name} includes files by macro, so the page accepts no #define or #undef with it.",
                 "Include the part that is needed, cub/block/block_reduce.cuh, say; write constants as constexpr.",
             )
     check_conditions(whole, headers, names_in)
@@ -59,15 +59,15 @@ def check(
 def _header(word: str, rest: str, bundled: Callable[[str], bool]) -> str:
     """The name of the header that a directive includes. Raises InputError where it does anything else."""
     if word.isdigit():
-        raise InputError("The page takes no line markers of a preprocessor.", "Paste the source as it was written.")
+        raise InputError("The page accepts no line markers of a preprocessor.", "Paste the source as it was written.")
     if word.startswith("/"):
-        raise InputError("The page takes no comment between # and its directive.", "Move the comment.")
+        raise InputError("The page accepts no comment between # and its directive.", "Move the comment.")
     if word != "include":
         raise InputError(f"The page does not compile #{word}.", "Leave it out.")
     literal = _LITERAL.match(rest)
     name = (literal[1] or literal[2]) if literal else ""
     if not name:
-        raise InputError("The page takes #include only with a literal name.", "Write #include <cuda_fp16.h>, say.")
+        raise InputError("The page accepts #include only with a literal name.", "Write #include <cuda_fp16.h>, say.")
     if name.startswith("/") or ".." in name.split("/") or not bundled(name):
         raise InputError(
             f"The page has no header {name}: it compiles with the headers of the compiler only.",

@@ -15,14 +15,14 @@ from warpbound.page.views.view import BOARD, KERNEL, LIMITS, PARTITIONS, RUN
 from warpbound.page.work_overrides import block_controls, threads_control, work_controls
 from warpbound.quick_dataclasses import dataclass
 
-IMAGINE = "Set any to build a machine that is not there."
+IMAGINE = "Set any of them to build a hypothetical machine."
 RUNS = "An estimate while you move a slider; on release the kernel is executed again."
 DESCRIBED = "The file's launch; counts per launch are divided among the blocks that are set."
 COUNTS = (
     "Work of one warp, in place of the counts. Tables and exports follow when you release; machine code, loops "
     "and single accesses stay those of the compiled kernel."
 )
-HOLDS = "What one SM holds, and in which portions it hands it out."
+HOLDS = "What one SM holds, and in which units it allocates it."
 SIMULATED = "When you release, its micro-benchmarks are simulated again, which takes some seconds."
 FIRST_SHOWN = 6  # numbers of a board that are shown before the list is expanded
 DIGITS = 6  # of a number that the models use in full until it is set by hand

@@ -86,5 +86,5 @@ def serve(server: Any, service: AnalysisService) -> None:
         try:
             live_request = msgspec.json.decode(request.get_data(), type=LiveRequest)
         except msgspec.DecodeError:
-            return Response("This is no question of the page.", 400, mimetype="text/plain")
+            return Response("The page does not know this request.", 400, mimetype="text/plain")
         return Response(msgspec.json.encode(answer(service, live_request)), mimetype="application/json")

@@ -73,7 +73,7 @@ def answered(analyzer: "Analyzer", question: Question) -> Answer:
     except MemoryError:
         return Answer(reason="The kernel needs more memory than the page allows.", hint="Use smaller arrays.")
     except Exception as fault:  # noqa: BLE001  (a reader is never shown a traceback)
-        return Answer(reason=f"A fault of ours: {type(fault).__name__}.", hint="Please report it with the source.")
+        return Answer(reason=f"Internal error: {type(fault).__name__}.", hint="Please report it with the source.")
 
 
 def foreign(message: str) -> bool:

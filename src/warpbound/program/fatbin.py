@@ -48,7 +48,7 @@ class Image:
             return self.packed
         if self.size > LARGEST_IMAGE_B:
             raise InputError(
-                f"{source}: its image {self} says it is {self.size >> 20} MB unpacked; the limit is "
+                f"{source}: its image {self} states {self.size >> 20} MB unpacked; the limit is "
                 f"{LARGEST_IMAGE_B >> 20} MB.",
                 "Give the cubin of the one kernel.",
             )

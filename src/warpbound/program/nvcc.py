@@ -142,13 +142,13 @@ class Job:
         errors = _ERROR.findall(log)
         if not errors:
             first = next(iter(_telling(log)), "nvcc does not say why")
-            return InputError(f"{self.name} does not compile: {first.rstrip('.')}.", "Mend the source or the options.")
+            return InputError(f"{self.name} does not compile: {first.rstrip('.')}.", "Correct source or options.")
         file, line, message = telling([(file, line or other, words) for file, line, other, words in errors])
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         first = f"{file}, line {line}: {message.rstrip('.')}{more}"
         return InputError(
             f"{self.name} does not compile: {first}.\n  {_head(log)}\n",
-            "Mend the source, or give -I FOLDER, --define NAME=VALUE or -p BUILD_FOLDER.",
+            "Correct the source, or give -I FOLDER, --define NAME=VALUE or -p BUILD_FOLDER.",
         )
 
 

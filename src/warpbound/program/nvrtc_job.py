@@ -183,7 +183,7 @@ class Job:
             message = next((line.strip() for line in lines if "error" in line.lower()), "the compiler does not say why")
             rest = f"\n  {whole}\n" if whole.strip() not in ("", message) else ""
             return InputError(
-                f"{self.name} does not compile: {message.rstrip('.')}.{rest}", "Mend the source or the options."
+                f"{self.name} does not compile: {message.rstrip('.')}.{rest}", "Correct source or options."
             )
         file, line, message = telling(errors)
         if _FROM_DEVICE in message:
@@ -196,7 +196,7 @@ class Job:
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         return InputError(
             f"{self.name} does not compile: {file}, line {line}: {message.rstrip('.')}{more}.\n  {whole}\n",
-            f"Mend the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.{left_out}",
+            f"Correct the source, or give -I FOLDER, --define NAME=VALUE or --nvrtc OPTION.{left_out}",
         )
 
     def _require_kernel(self, source: Source, output: nvrtc.Made) -> None:

@@ -270,7 +270,7 @@ class HeapImage(Image):
             return f"is {closest.start - offset} bytes before the start of {closest.name} {size}"
         if offset < closest.end:
             return f"is across the end of {closest.name} {size}"
-        return f"is {offset - closest.end} bytes behind the end of {closest.name} {size}"
+        return f"is {offset - closest.end} bytes past the end of {closest.name} {size}"
 
     def load(self, offsets: NDArray[np.int64], width: int) -> NDArray[Any]:
         self.read.update(self._touched)

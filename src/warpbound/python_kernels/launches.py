@@ -109,7 +109,7 @@ def refusal(problem: Exception, language: str, kernel: str, arch: int) -> InputE
     """What a compiler said, in a line: its exceptions have many types, none of them public."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     reason = lines[0] if lines else type(problem).__name__
-    return InputError(f"{language} cannot compile {kernel} for sm_{arch}: {reason}", "Mend it there first.")
+    return InputError(f"{language} cannot compile {kernel} for sm_{arch}: {reason}", "Correct it there first.")
 
 
 def three(sizes: int | Sequence[int], name: str) -> tuple[int, int, int]:

@@ -51,13 +51,13 @@ def gains(entry: TriedKernel) -> list[TriedChange]:
 
 def _sections(entry: TriedKernel) -> Iterator[tuple[str, RenderableType]]:
     best = gains(entry)
-    yield "Faster", _gains_table(entry, best) if best else Text("None of the changes tried gains half a per cent.")
+    yield "Faster", _gains_table(entry, best) if best else Text("None of the tried changes gains half a per cent.")
     for row in best[:MOST_DIFFS]:
         yield f"How: {row.change}", Text(row.apply.rstrip("\n"), overflow="fold")
     promised = [row for row in entry.promises if row.speedup >= PROMISED_WORTH and "clock" not in row.change]
     if promised:
         table = _promises_table(promised[:MOST_PROMISES])
-        yield "Promised by the model of resources, obtained by a change tried", table
+        yield "Gain promised by a what-if, and gain obtained by a tried change", table
     others = [row for row in entry.tried if row not in best]
     if others:
         yield "No gain", Group(*(Text(_in_a_line(row)) for row in others))
@@ -93,7 +93,7 @@ def _promises_table(rows: Sequence[Promise]) -> Table:
     table.add_column("by")
     for row in rows:
         obtained = "-" if row.obtained is None else f"{row.obtained:.2f}x"
-        table.add_row(f"{row.speedup:.2f}x", obtained, Text(f"{row.change}: {row.by or 'nothing tried goes its way'}"))
+        table.add_row(f"{row.speedup:.2f}x", obtained, Text(f"{row.change}: {row.by or 'no such change was tried'}"))
     return table
 
 

@@ -97,7 +97,7 @@ def bounds_table(entry: KernelResult, most: int, *, ruled: bool = True) -> Rende
 def whatifs(rows: Sequence[WhatIf]) -> RenderableType:
     """Changes of the kernel, its launch or the GPU with the speedup that each would bring."""
     if not rows:
-        return Text("None of the changes tried here would help by half a per cent.")
+        return Text("None of these what-ifs would gain half a per cent.")
     table = _grid("right", "left")
     for row in rows:
         table.add_row(f"{row.speedup:.2f}x", Text.assemble((row.change, "bold"), f" - {row.why}."))

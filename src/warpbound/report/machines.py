@@ -62,7 +62,7 @@ def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
     made_up = ", ".join(gpu.key for gpu in gpus if gpu.hypothetical)
     notes = [Text("warpbound gpus NAME shows every value of one with its source.", "dim")]
     if made_up:
-        notes.append(Text(f"Made up by papers, and left out by --gpu all: {made_up}.", "dim"))
+        notes.append(Text(f"Invented by papers; --gpu all omits them: {made_up}.", "dim"))
     return Group(Fitting(table), *notes)
 
 
@@ -71,7 +71,7 @@ def board(gpu: Gpu) -> RenderableType:
     numbers: dict[str, int] = {}
     lines: list[RenderableType] = [Text(f"{gpu.name}, compute capability {gpu.compute_capability}", "bold")]
     if gpu.hypothetical:
-        lines.append(Text("A machine that a paper made up; --gpu all leaves it out.", "dim"))
+        lines.append(Text("A machine invented by a paper; --gpu all omits it.", "dim"))
     if gpu.aliases:
         lines.append(Text(f"Also called {', '.join(gpu.aliases)}.", "dim"))
     for name, quantity in gpu.parameters.items():
@@ -83,7 +83,7 @@ def board(gpu: Gpu) -> RenderableType:
         notes = [PARAMETERS[name].meaning, quantity.note, *(_claim(claim, numbers) for claim in quantity.others)]
         lines.append(Padding(Text("; ".join(filter(None, notes)), "dim"), (0, 0, 0, 4)))
     if gpu.board:
-        lines.append(Text("\nNot known of this board; answers take", "bold"))
+        lines.append(Text("\nNot known for this board; predictions use", "bold"))
     for name, fallback in (parameter_fallbacks(gpu) if gpu.board else {}).items():
         lines.append(Text(f"{name:27} {fallback.value:>8.4g} {fallback.unit:12} from {fallback.origin}"))
         lines.append(Padding(Text(PARAMETERS[name].meaning, "dim"), (0, 0, 0, 4)))

@@ -73,7 +73,7 @@ def _verdict(entry: WorkloadResult) -> RenderableType:
     if entry.time_s is not None:
         lines.append(Text(f"Time {seconds(entry.time_s)}{_between(entry)}.", "bold"))
     if entry.bottleneck is None:
-        return Text("No counts are given: the bounds have nothing to say.")
+        return Text("No counts are given, so there are no bounds.")
     binds = f"{capital(resource_words(entry.bottleneck))} binds"
     if entry.runner_up != entry.bottleneck:
         binds += f"; next {resource_words(entry.runner_up)}"

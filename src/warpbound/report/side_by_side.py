@@ -81,7 +81,7 @@ def _notes(answers: Sequence[KernelResult], with_ratio: bool, columns: Sequence[
     notes = [Text(f"{'; '.join(legend)}.", "dim")]
     proxies = sorted({entry.confidence.proxy_isa for entry in answers if entry.confidence.proxy_isa})
     if proxies:
-        words = f"{PROXY} analyzed with code of {', '.join(proxies)}: no compiler here makes the GPU's own."
+        words = f"{PROXY} analyzed with code of {', '.join(proxies)}: no compiler here generates the GPU's own code."
         notes.append(Text(words, "dim"))
     return notes
 

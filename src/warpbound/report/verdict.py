@@ -36,7 +36,7 @@ def time(entry: KernelResult) -> Text:
     words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}.{_lopsided(entry)}"
     error = (entry.sample.sampling_error if entry.sample else None) or 0.0
     if error >= WORTH_SAYING:
-        words += f" The sampled blocks tell the work of the others to {100 * error:.0f} % (standard error)."
+        words += f" The work of the other blocks is known to  {100 * error:.0f} % (standard error)."
     return Text.assemble((words, "bold"), *_power(entry))
 
 
@@ -47,9 +47,9 @@ def _lopsided(entry: KernelResult) -> str:
     low, high = entry.time_interval_s
     near = AT_THE_EDGE * math.log(high / low) if high > WIDE * low else 0.0
     if math.log(entry.time_s / low) < near:
-        return " Measured launches that the same resource binds were seldom faster than predicted, often slower."
+        return " Measured launches with the same bottleneck were often slower than predicted and seldom faster."
     if math.log(high / entry.time_s) < near:
-        return " Measured launches that the same resource binds were seldom slower than predicted, often faster."
+        return " Measured launches with the same bottleneck were often faster than predicted and seldom slower."
     return ""
 
 
@@ -161,7 +161,7 @@ def hiding(entry: KernelResult) -> Text:
     resident, most, least = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
     if (sms := entry.sms) is not None and sms.with_a_block < sms.count:
         idle = f"{sms.with_a_block} of {sms.count} SMs have a block: more blocks would use the others"
-        return Text(f"{idle}, more occupancy of these would not.")
+        return Text(f"{idle}, more occupancy would not.")
     start = f"{resident} of {most} warps are resident; {amount(math.ceil(least))} would hide the latency: "
     if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")
@@ -182,5 +182,5 @@ def _first(entry: KernelResult) -> Text:
     """The change of the kernel or its launch that buys most."""
     own = changes_of_the_kernel(entry)
     if not own:
-        return Text("No change to the kernel tried here would help by half a per cent.")
+        return Text("No what-if for the kernel would gain half a per cent.")
     return Text.assemble("First to try: ", (own[0].change, "bold"), f", {own[0].speedup:.2f}x as fast.")

@@ -20,7 +20,7 @@ ENDINGS = (".html", ".svg", ".md")
 
 HOW_TO_READ = (
     "Each table has the paper's value as it is printed, ours, and what the difference means; experiments that are not "
-    "at hand are stood in for by a model or a simulation, named above the table. A value in brackets follows from the "
+    "available are replaced by a model or a simulation, named above the table. A value in brackets follows from the "
     "paper's words or a figure and is not printed. Lines are computed, never digitised."
 )
 
@@ -79,7 +79,7 @@ def section(pictures_of_item: ItemPictures, folder: str) -> str:
     item = reproduction.item
     lines = [f"### {item.title}", "", f"`{item.key}`: {item.where}. Verdicts: {_verdicts(reproduction)}."]
     if item.stand_in:
-        lines.append(f"In place of the experiment: {item.stand_in}.")
+        lines.append(f"Instead of the experiment: {item.stand_in}.")
     for number, paper_picture in enumerate(every, 1):
         words = f"{paper_picture.figure}: {paper_picture.picture.title}"
         lines += ["", f"**{words}**", "", f"![{words}]({folder}/{_name(item, number)})"]
@@ -127,7 +127,7 @@ def _html_section(pictures_of_item: ItemPictures, figures: Figures) -> Any:
     reproduction, pictures = pictures_of_item
     item = reproduction.item
     words = [f"{item.where}."]
-    words += [f"Experiment not available; in its place: {item.stand_in}."] if item.stand_in else []
+    words += [f"Experiment not available; replaced by: {item.stand_in}."] if item.stand_in else []
     words += [item.note] if item.note else []
     numbers = tuple(figures.add(_with_number(paper_picture)) for paper_picture in pictures)
     key = item.key.replace(":", "-").replace(".", "-")

@@ -75,7 +75,7 @@ def page(reproduction: Reproduction) -> RenderableType:
     item = reproduction.item
     lines = [item.title, f"{item.where} of {PAPERS[item.paper]}"]
     if item.stand_in:
-        lines.append(f"Experiment not available; in its place: {item.stand_in}.")
+        lines.append(f"Experiment not available; replaced by: {item.stand_in}.")
     if item.note:
         lines.append(item.note)
     extents = [Text(f"{figure.title}: {_extent(figure)}", "dim") for figure in reproduction.figures]

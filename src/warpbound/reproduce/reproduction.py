@@ -28,7 +28,7 @@ class Verdict(StrEnum):
     READ = "agrees with what is read from the paper"
     DIFFERS = "differs"
     CONTRADICTS = "the paper contradicts itself"
-    STANDS_IN = "experiment not available: a model stands in"
+    STANDS_IN = "experiment not available: a model replaces it"
     UNPRINTED = "not printed"
 
 

@@ -57,7 +57,7 @@ class Promise(msgspec.Struct, frozen=True, kw_only=True):
 
     change: Sentence
     speedup: Positive
-    obtained: Annotated[Positive | None, Meta(description="null: nothing that was tried goes its way")]
+    obtained: Annotated[Positive | None, Meta(description="null: no change of this kind was tried")]
     by: Annotated[str | None, Meta(description="The tried change")]
 
 

@@ -300,7 +300,7 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
     time_interval_s: Annotated[Interval | None, Meta(description="Least and greatest time, s")] = None
     cycles: Annotated[Number | None, Meta(description="One launch, SM cycles")] = None
     bottleneck: Annotated[
-        Resource | None, Meta(description="The tightest bound; null where nothing is said of time")
+        Resource | None, Meta(description="The tightest bound; null where no time is predicted")
     ] = None
     runner_up: Annotated[Resource | None, Meta(description="The next tightest")] = None
     occupancy: Occupancy

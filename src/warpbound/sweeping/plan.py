@@ -149,7 +149,7 @@ def _read(path: Path) -> _File:
         reason = failed.strerror if isinstance(failed, OSError) else failed
         raise InputError(f"The plan {path} cannot be read ({reason}).", "Check the path.") from None
     except tomllib.TOMLDecodeError as error:
-        raise InputError(f"{path} is not TOML: {error}.", "Mend that line.") from None
+        raise InputError(f"{path} is not TOML: {error}.", "Correct that line.") from None
     try:
         return decoded(document, _File)
     except TableFault as fault:
@@ -162,7 +162,7 @@ def _board(name: str, path: Path) -> Gpu:
     own = path.parent / name
     board = machine.gpu(own if name.endswith(".toml") and own.is_file() else name)
     if not board.board:
-        raise InputError(f"{path}: {board.name} is an architecture, no board.", "Name a board.")
+        raise InputError(f"{path}: {board.name} is an architecture, not a board.", "Name a board.")
     return board
 
 
@@ -204,7 +204,7 @@ def _axis(name: str, values: list[Value] | _Range, path: Path) -> Axis:
     else:
         numbers = [_number(value) for value in values]
     if not numbers or len(set(numbers)) < len(numbers) or min(value for value, _ in numbers) <= 0:
-        raise InputError(f"{path}: the values of {name} are not one or more different numbers above 0.", "Mend them.")
+        raise InputError(f"{path}: the values of {name} are not one or more different numbers above 0.", "Correct them.")
     return Axis(name, tuple(value for value, _ in numbers), tuple(relative for _, relative in numbers))
 
 

@@ -133,7 +133,7 @@ def _read(folder: Path) -> Corpus:
         with (folder / ROWS).open(encoding="utf-8", newline="") as lines:
             words = list(csv.DictReader(line for line in lines if not line.startswith("#")))
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
-        raise InputError(f"The corpus {folder} cannot be read: {error}.", "Mend that file.") from None
+        raise InputError(f"The corpus {folder} cannot be read: {error}.", "Correct that file.") from None
     empty = Corpus(folder.name, folder, shared, ())
     return Corpus(folder.name, folder, shared, tuple(_rows(empty, words)))
 

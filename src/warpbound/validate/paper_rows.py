@@ -81,7 +81,7 @@ def score(measured: Corpus, row: Row) -> PaperRow:
     found = answer(measured, row, tuple(MODELS))
     if found.refused:
         where = f"{measured.name} on {row.gpu} ({row.label(measured.shared)})"
-        raise InputError(f"{where} was not predicted. {found.refused}", "Mend that first.")
+        raise InputError(f"{where} was not predicted. {found.refused}", "Correct it first.")
     seconds = {
         name: float(f"{time_s:.{DIGITS}g}")
         for name, time_s in found.seconds.items()

@@ -32,7 +32,7 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
 }
 NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
-AHEAD = "twice the loads in flight (a loop unrolled, or loads a round ahead of their use)"
+AHEAD = "twice the loads in flight (an unrolled loop, or loads issued one iteration early)"
 ILP = "twice the independent work per thread (ILP x2)"
 COALESCED = "coalesced global accesses"
 KEPT = "a sum kept in a register, stored once after its loop{where}"

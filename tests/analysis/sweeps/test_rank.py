@@ -118,7 +118,7 @@ def test_where_nothing_compiles_the_first_error_is_told(source: Path) -> None:
 
 
 def test_an_architecture_ranks_nothing(source: Path) -> None:
-    with pytest.raises(InputError, match="is an architecture, no board"):
+    with pytest.raises(InputError, match="is an architecture, not a board"):
         rank(source, "sm_90", MACROS, LAUNCH)
 
 

@@ -86,7 +86,7 @@ def ranking_of(  # noqa: PLR0913  (each is a part of the question)
     """The tunings that `rank` compares."""
     board = machine.gpu(gpu)
     if not board.board:
-        raise InputError(f"{board.name} is an architecture, no board: nothing can be ranked by time.", "Name a board.")
+        raise InputError(f"{board.name} is an architecture, not a board: it has no times to rank.", "Name a board.")
     compilation = Options(
         tuple(launch.defines.items()), (*launch.include, *map(Path, include)), (*launch.options, *options)
     )

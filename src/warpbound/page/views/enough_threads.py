@@ -1,4 +1,4 @@
-"""Threads that are enough: P for off-chip data and Q for issue, of a kernel's loops or of a matrix-vector product.
+"""Threads that suffice: P for off-chip data and Q for issue, of a kernel's loops or of a matrix-vector product.
 
 Source   lecture notes "Interval Analysis": matrix size that needs fewest threads; the GTX 1080 of its solutions.
 """
@@ -83,7 +83,7 @@ def _curves(at: Reals, lines: dict[str, tuple[Reals, Reals]], size: float) -> Pi
     ]
     top = 4.0 * float(np.median([line[len(line) // 8] for pair in lines.values() for line in pair]))
     return Picture(
-        title="Threads that are enough, matrix times vector",
+        title="Threads that suffice, matrix times vector",
         x=Axis("rows and columns, N", "", "log", (1.0, float(at[-1]))),
         y=Axis("threads", "per SM", span=(0.0, top)),
         layers=(*layers, Rule(size, f"N = {size:g}")),
@@ -114,7 +114,7 @@ def _of_loops(subject: Subject) -> ViewOutput:
     )
     rule = (Rule(resident, f"{resident:.0f} resident"),) if resident else ()
     picture = Picture(
-        title="Threads that are enough, loop by loop",
+        title="Threads that suffice, loop by loop",
         x=Axis("threads", "per SM", span=(0.0, 1.1 * max(float(p.max()), float(q.max()), resident))),
         y=Axis("loop", names=names, span=(len(complete_loops) - 0.4, -0.6)),
         layers=(

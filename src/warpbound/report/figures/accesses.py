@@ -41,7 +41,7 @@ def sector_map(addresses: NDArray[np.uint64], width: int, title: str = "Sectors 
         y=Axis("line of 128 bytes", names=_rows(lines), span=(len(lines) - 0.5, -0.5)),
         layers=tuple(layers),
         source=VOLKOV + ", section 2.5 and Figure 2.1, with sectors of 32 bytes",
-        caption=f"The numbers are lanes of the warp. {len(own)} lanes ask for {useful} different bytes; {traffic} are "
+        caption=f"The numbers are lanes of the warp. {len(own)} lanes access {useful} different bytes; {traffic} are "
         f"moved in {len(lanes)} sector{'s' * (len(lanes) > 1)}, of which {100 * useful / traffic:.0f} % are used.",
         height=170 + (34 if len(lines) <= FEW_LINES else 20) * len(lines),
     )
@@ -107,7 +107,7 @@ def bank_map(addresses: NDArray[np.uint64], title: str = "Banks of one shared-me
         y=Axis("wavefront", names=tuple(map(str, range(1, wavefronts + 1))), span=(wavefronts - 0.4, -0.6)),
         layers=tuple(layers),
         source=VOLKOV + ", section 2.6 and Figure 2.2, with 32 banks of 4 bytes",
-        caption=f"The number in a box is the first lane that wants that word, + where others share it. The access "
+        caption=f"The number in a box is the first lane that accesses that word, + where others share it. The access "
         f"takes {wavefronts} wavefront{'s' if wavefronts != 1 else ''}: the different words in the fullest bank.",
         height=210 + 24 * wavefronts,
     )

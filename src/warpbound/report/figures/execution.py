@@ -49,7 +49,7 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
         y=Axis("", names=names, span=(len(names) - 0.4, -0.6)),
         layers=tuple(layers),
         source=source,
-        caption="From the first instruction to the last, each cycle booked on what the warp then waits for.",
+        caption="From the first instruction to the last, each cycle counts to what the warp waits for then.",
         height=170 + 60 * len(names),
     )
 

@@ -124,7 +124,7 @@ COMPARISONS = (
     "clocks. A ratio above 1 means that the prediction is too high."
 )
 WORKLOADS = (
-    "Predictions of the published models and of warpbound's own for hand-written workloads. Where a model has no "
+    "Predictions of the published models and of warpbound's own for hand-written workloads. If a model has no "
     "prediction, the reason follows."
 )
 

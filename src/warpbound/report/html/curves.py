@@ -50,7 +50,7 @@ def picture(entries: Sequence[OccupancyCurve]) -> Picture:
         y=Axis("throughput of the chip", unit, span=(0.0, 1.1 * most)),
         layers=tuple(lines),
         source=SOURCE,
-        caption="Rising: more resident warps would help. Flat: something else than latency binds.",
+        caption="Rising: more resident warps would help. Flat: something other than latency binds.",
     )
 
 

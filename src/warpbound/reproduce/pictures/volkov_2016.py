@@ -35,11 +35,11 @@ def figs_2_1_and_2_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
     return (
         Panels(
             "Transactions of single accesses", tuple(transactions), f"{OF}, Figure 2.1, threads of 8-byte words",
-            "The numbers are threads; a box is a transaction of 32 bytes. Pale ones are not asked for.", columns=2,
+            "The numbers are threads; a box is a transaction of 32 bytes. Pale ones are not requested.", columns=2,
         ),
         Panels(
             "Bank conflicts of single accesses", tuple(conflicts), f"{OF}, Figure 2.2, with 32 banks of 4 bytes",
-            "The number in a box is the first lane that wants that word, + where others share it. The height of the "
+            "The number in a box is the first lane that accesses that word, + where others share it. The height of the "
             "fullest bank is the number of passes.", columns=1,
         ),
     )  # fmt: skip

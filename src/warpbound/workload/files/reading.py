@@ -100,7 +100,7 @@ def read_text(text: str, origin: str) -> tuple[WorkloadCase, ...]:
     try:
         document = tomllib.loads(text)
     except tomllib.TOMLDecodeError as problem:
-        raise InputError(f"workload file '{origin}' is not TOML: {problem}.", "Mend that line.") from None
+        raise InputError(f"workload file '{origin}' is not TOML: {problem}.", "Correct that line.") from None
     return _cases(parse(document, f"workload file '{origin}'"), f"workload file '{origin}'")
 
 
