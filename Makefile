@@ -18,7 +18,7 @@ $(BIN)/%:
 	$(error There is no $@. Run `make venv` first, or name the environment that has it: make $(MAKECMDGOALS) BIN=FOLDER)
 
 demo: | $(BIN)/warpbound ## the first command of the README
-	$(BIN)/warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+	$(BIN)/warpbound analyze examples/saxpy.cu --launch examples/saxpy.toml
 
 test: | $(BIN)/pytest ## the usual tests
 	$(BIN)/pytest

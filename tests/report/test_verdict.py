@@ -116,6 +116,6 @@ def test_a_time_at_an_end_of_its_interval_says_why() -> None:
     said = [lines(entry(time_s=s, time_interval_s=(low, high)))[0] for s, low, high in (
         (1.69e-3, 1.68e-3, 2.49e-3), (2.45e-3, 1.68e-3, 2.49e-3), (2e-3, 1.68e-3, 2.49e-3), (1e-3, 0.999e-3, 1.05e-3),
     )]  # fmt: skip
-    assert "seldom faster than predicted, often slower" in said[0]
-    assert "seldom slower than predicted, often faster" in said[1]
+    assert "often slower than predicted and seldom faster" in said[0]
+    assert "often faster than predicted and seldom slower" in said[1]
     assert all(line.endswith((" ms.", " us.")) for line in said[2:])

@@ -39,7 +39,7 @@ def answers(names: tuple[str, ...], facts: LaunchFacts | None) -> dict[str, Mode
 
 
 def inputs_of(name: str, x: LaunchFacts) -> Any:
-    """The model's Inputs; a word on what is missing where there are none."""
+    """The model's Inputs, or words for what is missing."""
     adapter, kind = import_module(f"warpbound.adapt.{name}"), getattr(models, name).Inputs
     fields = adapter.known(x) | dict(x.given.get(name, {}))
     required = [entry for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]

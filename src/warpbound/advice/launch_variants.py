@@ -17,7 +17,7 @@ FAST, UNFUSED = "--use_fast_math", "-fmad=false"
 
 
 def block_sizes(question: Question, program: Program, axes: Sequence[int]) -> Iterator[Variant]:
-    """The same threads in blocks of other sizes along these axes (0: x, 1: y), those of which the kernel asks."""
+    """The same threads in blocks of other sizes along these axes (0: x, 1: y), those that the kernel reads."""
     launch = question.launch
     if launch.cluster is not None or launch.smem or launch.placed is not None:
         return

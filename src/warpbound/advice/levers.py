@@ -75,7 +75,7 @@ def scaled(work: Workload, resource: str, left: float) -> Workload:
 
 
 def resources(x: Timed) -> list[str]:
-    """Resources with a demand, the tightest first; launching is none that code eases."""
+    """Resources with a demand, the tightest first; launching is left out, because no change of the code reduces it."""
     own = [name for name in x.cycles if name == LATENCY or name in EASINGS]
     return sorted(own, key=lambda name: -x.cycles[name])
 

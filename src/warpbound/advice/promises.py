@@ -1,4 +1,4 @@
-"""What the what-ifs of resources promise beside what the changes that go their way obtained."""
+"""Gains promised by what-ifs of resources, and gains obtained by tried changes of the same kind."""
 
 from collections.abc import Mapping, Sequence
 

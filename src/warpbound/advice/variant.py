@@ -1,4 +1,4 @@
-"""A variant of a kernel: another source, options, launch or compiler, that needs no thought to make."""
+"""A variant of a kernel: another source, options, launch or compiler, that a program can make."""
 
 import difflib
 from dataclasses import dataclass, replace

@@ -62,7 +62,7 @@ DRAWN = (
 )
 TOGETHER = "L2 serves data that all SMs request at once at l2_bandwidth: this board has no l2_shared_read_bandwidth"
 GRID_WAITS = "waiting at a barrier of the whole grid costs no time here"
-ATOMICS = "lanes that update one address one after the other cost no extra time here"
+ATOMICS = "lanes of one instruction that update the same address cost no extra time here"
 LEAVE = (
     "{share:.0f} % of the {blocks} blocks leave{where} before they touch memory: a grid of {size} does the same work"
 )

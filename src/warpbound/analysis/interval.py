@@ -26,7 +26,7 @@ from warpbound.result.quantities import RESOURCES
 from warpbound.workload import Memory, Workload
 
 CLOCK = "the clock under load"
-FORM = "the form of the model"
+FORM = "the model's own error"
 IN_STEP = "whether warps wait for their loads together"
 SAMPLED = "the traffic of blocks that were not sampled"
 KEPT = "what L2 keeps from launch to launch"

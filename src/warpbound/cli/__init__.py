@@ -20,7 +20,7 @@ OBJECTS_BEFORE_COLLECTION = 200_000  # Python's own 700 looks for garbage hundre
 EXAMPLES = """
 \b
 Examples:
-  warpbound analyze examples/saxpy.cu --gpu h200 --grid 65536 --block 256
+  warpbound analyze examples/saxpy.cu --launch examples/saxpy.toml
   warpbound analyze examples/matmul_tiled.cu --launch examples/matmul_tiled.toml
   warpbound analyze old.cu new.cu --gpu a100-sxm-80gb --block 128 --grid 4096
   warpbound analyze kernel.cubin --gpu rtx-4090 --format json

@@ -60,7 +60,7 @@ def trials_of(request: "Request") -> "list[Trials]":
 
 
 def apply_best(request: "Request", every: "list[Trials]") -> None:
-    """Write the best change of the source to its file, with a word on stderr. Raises CommandError for several GPUs."""
+    """Write the best change of the source to its file, and tell so on stderr. Raises CommandError for several GPUs."""
     from warpbound.report.advice import gains
 
     if len(every) > 1:

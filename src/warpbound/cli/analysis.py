@@ -111,7 +111,7 @@ def analyze(  # noqa: PLR0913  (each is an option)
 
 
 def answers(words: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
-    """What `analyze` answers to a command line, without a word on stderr, and the views that it names.
+    """The answers of `analyze` to a command line, without output on stderr, and the views that it names.
 
     Raises CommandError for options that it does not have, InputError where nothing can be answered.
     """

@@ -142,7 +142,7 @@ def _refusal(linked: Linked, name: str) -> InputError:
         )
     errors = _ERROR.findall(log)
     if not errors:
-        return InputError(f"{name} does not assemble: {linked.complaint}.", "Correct the PTX.")
+        return InputError(f"{name} does not assemble: {linked.complaint}.", "Correct it.")
     line, message = errors[0]
     more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
-    return InputError(f"{name} does not assemble: line {line}: {message.strip().rstrip('.')}{more}.", "Correct the PTX.")
+    return InputError(f"{name} does not assemble: line {line}: {message.strip().rstrip('.')}{more}.", "Correct it.")

@@ -77,7 +77,8 @@ def _options_for_a_time(entry: KernelResult) -> Text:
         return text.append(hint.command, "bold").append(", then --launch launch.toml.")
     grid = [] if entry.launch else ["--grid X", "--block X"]
     args = [f"--arg {p.name or number}={_value(p)}" for number, p in enumerate(entry.program.parameters)]
-    return Text(f"No time without a launch and its arguments. Add {' '.join(grid + args)} or --launch FILE.toml.")
+    missing = "the arguments of the launch" if entry.launch else "a launch and its arguments"
+    return Text(f"No time without {missing}. Add {' '.join(grid + args)} or --launch FILE.toml.")
 
 
 def _occupancy(entry: KernelResult) -> Iterator[Text]:

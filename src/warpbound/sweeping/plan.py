@@ -204,7 +204,7 @@ def _axis(name: str, values: list[Value] | _Range, path: Path) -> Axis:
     else:
         numbers = [_number(value) for value in values]
     if not numbers or len(set(numbers)) < len(numbers) or min(value for value, _ in numbers) <= 0:
-        raise InputError(f"{path}: the values of {name} are not one or more different numbers above 0.", "Correct them.")
+        raise InputError(f"{path}: the values of {name} are not different numbers above 0.", "Correct them.")
     return Axis(name, tuple(value for value, _ in numbers), tuple(relative for _, relative in numbers))
 
 
