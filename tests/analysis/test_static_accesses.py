@@ -83,7 +83,7 @@ def test_what_depends_on_data_is_assumed_and_named() -> None:
     assert unknown
     assert all(row["sectors"] is None and "data loaded at line 15" in row["depends_on"] for row in unknown)
     total = len(entry["accesses"])
-    assert f"{len(unknown)} of {total} accesses coalesced" in notes(entry)
+    assert f"{len(unknown)} of {total} accesses count as coalesced" in notes(entry)
 
 
 @pytest.mark.cuda

@@ -1,4 +1,4 @@
-"""Whether a claimed rate is possible: against the pins and pipes of the board, and against what the kernel itself moves.
+"""Whether a claimed rate is possible: against the pins and pipes of the board, and against the kernel's own traffic.
 
 Source   the board's DRAM bandwidth is that of its pins, as the catalogue says; its peak per type is that of the
          roofline's adapter. Rates of caches and shared memory are not judged.

@@ -16,7 +16,7 @@ from warpbound.workload.static_paths import LoopPath, between_barriers, line_spa
 SECTOR_B = 32
 LINE_B = 128
 COALESCED = "global accesses count as coalesced, shared accesses as free of bank conflicts: addresses are not known"
-SOME_COALESCED = "{count} of {all} accesses count as coalesced and free of bank conflicts: their addresses depend on {what}"
+SOME_COALESCED = "{count} of {all} accesses count as coalesced and conflict-free: their addresses depend on {what}"
 _NAMED = 3  # reasons that are written out
 NO_REUSE = (
     "every sector of global memory that an iteration is the first to touch goes to DRAM: no other reuse is known"
