@@ -272,8 +272,8 @@ def test_wrong_words_end_with_2(words: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     "words, said",
     [
-        (["tx * 2 + ty"], "Taken to be the same in all threads: tx and ty."),
-        (["a[min(threadIdx.x, m) + warpSize * n]"], "Taken to be the same in all threads: m and n."),
+        (["tx * 2 + ty"], "Assumed to be the same in all threads: tx and ty."),
+        (["a[min(threadIdx.x, m) + warpSize * n]"], "Assumed to be the same in all threads: m and n."),
         (["a[threadIdx.x * n]", "--where", "n=4"], None),
     ],
 )

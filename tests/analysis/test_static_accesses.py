@@ -119,7 +119,7 @@ def test_the_report_shows_the_table() -> None:
     words = ["analyze", str(EXAMPLES / "spmv_csr.cu"), "--gpu", "h200", "--views", "accesses"]
     said = " ".join(CliRunner(env={"COLUMNS": "80"}).invoke(main, words).output.split())
     assert "misaligned" in said
-    assert "taken as coalesced: the address depends on" in said
+    assert "counts as coalesced: the address depends on" in said
     assert "one address for all lanes" in said
 
 

@@ -171,7 +171,7 @@ def test_the_papers_listings_are_known_to_every_generation(name: str) -> None:
     for board in ("gtx480", "gtx680", "gtx980", "interval-cc61"):
         found = read(LISTINGS / name, board)
         assert all(opcode_facts(one.opcode, one.modifiers, found.arch).known for one in found.instructions)
-        assert any(f"taken as sm_{found.arch}" in note for note in found.assumed)
+        assert any(f"assumed to be sm_{found.arch}" in note for note in found.assumed)
         assert any("cycles between instructions by the table of" in note for note in found.assumed)
 
 

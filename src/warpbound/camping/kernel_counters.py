@@ -137,7 +137,7 @@ def _notes(program: Program, gpu: Gpu, grid: int, sampled_blocks: int, wave: int
     if sampled_blocks < grid:
         notes.append(
             f"{sampled_blocks} of {grid} blocks were executed, in waves of {wave} neighbours from all over the grid; "
-            "the others are taken to be like them"
+            "the others are assumed to be like them"
         )
     return tuple(notes)
 

@@ -180,7 +180,7 @@ def _notes(x: Measured, gpu: Gpu) -> list[str]:
     per_block = -(-x.block // 32)
     warps = x.grid * per_block
     sms = int(gpu.value("sm_count"))
-    notes = ["counters are taken to be those of the whole launch"]
+    notes = ["counters are assumed to be those of the whole launch"]
     if x.warps % per_block:
         notes.append(f"blocks of {x.block} threads come in steps of {per_block} warps: {x.warps} is none of them")
     if warps < x.warps * sms:

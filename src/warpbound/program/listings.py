@@ -45,7 +45,7 @@ def from_dump(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
 def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
     """The kernel of a bare listing, as code for `machine`."""
     listing = read_bare(text, name, machine)
-    note = f"the listing does not say what it was built for: taken as sm_{machine.arch}"
+    note = f"the listing does not name its architecture, which is assumed to be sm_{machine.arch}"
     result = (_program(section, machine.arch, "", name) for section in listing.sections)
     return tuple(replace(program, assumed=(*program.assumed, note)) for program in result)
 
@@ -54,16 +54,16 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     """A program from one section of a listing; notes the resources that a listing does not contain."""
     highest = max((_last_register(instruction) for instruction in section.instructions), default=0)
     if section.shared_bytes is None:
-        assumed = ["shared memory and barriers are not in a listing: taken as none; --smem gives the bytes of a block"]
+        assumed = ["shared memory and barriers are not in a listing: none are assumed; --smem gives the bytes of a block"]
     else:
-        assumed = ["barriers are not in a listing: taken as none"]
+        assumed = ["barriers are not in a listing: none are assumed"]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
     if all(instruction.control is None for instruction in section.instructions):
         assumed.append(_no_control_words(arch))
     if any(unknown_targets(instruction) for instruction in section.instructions):
         assumed.append(
-            "the targets of jumps through a table are not printed: taken as every place where a block begins"
+            "the targets of jumps through a table are not printed: every place where a block begins is assumed"
         )
     reserved = RESERVED_SHARED_B if arch >= 90 else 0
     return Program(
@@ -85,7 +85,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
 
 def _no_control_words(arch: int) -> str:
     """The note about how instructions issue in a listing without control words."""
-    assumption = "each instruction is taken to wait for the registers that it reads"
+    assumption = "each instruction is assumed to wait for the registers that it reads"
     return f"the listing has no control words: {assumption}" + (f" ({_WAYS})" if arch >= MAXWELL else "")
 
 

@@ -44,7 +44,7 @@ def accesses(entry: KernelResult) -> RenderableType:
 def said(row: Access) -> str:
     """The reason for an access's cost, in words."""
     if row.depends_on:
-        assumed = "taken as coalesced: " if row.wavefronts is None else ""
+        assumed = "counts as coalesced: " if row.wavefronts is None else ""
         return f"{assumed}the address depends on {row.depends_on}"
     stride, inside, size = row.stride_bytes, row.row_stride_bytes, row.bytes_per_lane
     if stride == 0:

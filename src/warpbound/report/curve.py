@@ -48,8 +48,8 @@ class Curve:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         yield table(self.entry, COLUMNS if options.max_width >= WIDE else NARROW)
         unit = "iterations of that loop by a warp" if self.entry.scope.startswith("loop") else "warps"
-        timed = " Rates are those of full SMs; the time has the launch, its start and its end as well."
-        yield Text(f"A unit is one of the {unit}.{timed if self.entry.mode == 'dynamic' else ''}", "dim")
+        timed = " Rates are those of full SMs; the time includes the launch, its start and its end."
+        yield Text(f"units/s: {unit}.{timed if self.entry.mode == 'dynamic' else ''}", "dim")
         if self.entry.models:
             yield by_model(self.entry, POINTS if options.max_width >= WIDE else 1)
 

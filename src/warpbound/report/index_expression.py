@@ -24,7 +24,7 @@ def coalescing(entry: IndexCost) -> RenderableType:
     parts: list[RenderableType] = [head, *_costs(entry.rules)]
     if entry.constants:
         names = listed(entry.constants)
-        parts.append(Text(f"Taken to be the same in all threads: {names}. Threads differ in threadIdx and blockIdx."))
+        parts.append(Text(f"Assumed to be the same in all threads: {names}. Threads differ in threadIdx and blockIdx."))
     if entry.hong_kim_2009:
         parts.append(Text(_paper(entry.hong_kim_2009), "dim"))
     parts.append(Text(f"{entry.reason[0].upper()}{entry.reason[1:]}."))

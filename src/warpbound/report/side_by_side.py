@@ -76,7 +76,7 @@ def _speedup(first: KernelResult, entry: KernelResult) -> str:
 
 def _notes(answers: Sequence[KernelResult], with_ratio: bool, columns: Sequence[str]) -> list[Text]:  # noqa: FBT001
     """What the marks and the columns mean."""
-    legend = [f"{MARK} differs from the first row of that GPU, speedup is over it"] if with_ratio else []
+    legend = [f"{MARK} differs from the first row of that GPU; speedup is relative to that row"] if with_ratio else []
     legend += [meaning for column, meaning in MEANINGS.items() if column in columns]
     notes = [Text(f"{'; '.join(legend)}.", "dim")]
     proxies = sorted({entry.confidence.proxy_isa for entry in answers if entry.confidence.proxy_isa})

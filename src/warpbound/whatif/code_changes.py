@@ -197,7 +197,7 @@ def _no_divergence(work: Workload, place: Place) -> Alternative | None:
         without(eased(work, "issue", on), {"issue": on, "fixed": on, "constant": on}),
         units={unit: on * busy for unit, busy in work.units.items()},
     )
-    why = f"{100 * on:.0f} % of the lanes are on in the mean instruction"
+    why = f"{100 * on:.0f} % of the lanes are active on average"
     return Alternative("no divergence (lanes of one warp on one path)", why, full, place)
 
 
@@ -268,7 +268,7 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
         l2_sectors_far=share * memory.l2_sectors_far,
         dram_bytes_read=min(memory.dram_bytes_read, touched),
     )
-    why = f"every byte comes from L2 {read / touched:.1f} times in the mean"
+    why = f"every byte comes from L2 {read / touched:.1f} times on average"
     return Alternative(NEARER, why, near, place)
 
 
