@@ -119,7 +119,7 @@ def test_the_code_of_the_machine(name: str, arch: int, features: str) -> None:
     assert (found.registers, found.shared_bytes, found.local_bytes) == (10, 256, 0)
     assert len(found.flow.loops) == 1
     assert all(one.control for one in found.instructions)
-    assert found.assumed == ("barriers are not in a listing: none are assumed",)
+    assert found.assumed == ("barriers are not in a listing: none assumed",)
 
 
 def test_resources_that_are_not_printed_are_said() -> None:
@@ -127,7 +127,7 @@ def test_resources_that_are_not_printed_are_said() -> None:
     (found,) = kernels(text, "a40")
     assert found.shared_bytes == 0
     assert found.assumed[0] == (
-        "shared memory and barriers are not in a listing: none are assumed; --smem gives the bytes of a block"
+        "shared memory and barriers are not in a listing: none assumed; --smem gives the bytes of a block"
     )
     assert found.assumed[1].startswith("registers counted from the listing: at least ")
 

@@ -52,7 +52,7 @@ def test_labels() -> None:
 
 def test_what_is_lost_is_said() -> None:
     notes = " ".join(read(LABELS).assumed)
-    for said in ("shared memory and barriers are not in", "registers counted", "no control words", "assumed to be sm_86"):
+    for said in ("shared memory and barriers are not in", "registers counted", "no control words", "be sm_86"):
         assert said in notes
 
 

@@ -54,9 +54,9 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     """A program from one section of a listing; notes the resources that a listing does not contain."""
     highest = max((_last_register(instruction) for instruction in section.instructions), default=0)
     if section.shared_bytes is None:
-        assumed = ["shared memory and barriers are not in a listing: none are assumed; --smem gives the bytes of a block"]
+        assumed = ["shared memory and barriers are not in a listing: none assumed; --smem gives the bytes of a block"]
     else:
-        assumed = ["barriers are not in a listing: none are assumed"]
+        assumed = ["barriers are not in a listing: none assumed"]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
     if all(instruction.control is None for instruction in section.instructions):
