@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.command_line import COMMAND, FAILED, LAUNCH, SAXPY, as_process, ask, assert_refused
+from warpbound.cli import COMMANDS
 
 pytestmark = pytest.mark.cuda
 
@@ -51,6 +52,17 @@ def test_malformed_words(words: tuple[str, ...]) -> None:
 )
 def test_words_that_do_not_fit_the_kernel(words: tuple[str, ...], fragment: str) -> None:
     assert_refused(ask("analyze", SAXPY, "--gpu", "h200", *words), FAILED, fragment)
+
+
+def test_a_misspelled_command_is_answered_with_the_nearest_one() -> None:
+    assert_refused(ask("analyse", SAXPY), COMMAND, "Did you mean 'analyze'?")
+
+
+def test_the_list_of_commands_cuts_no_sentence_off() -> None:
+    """At 80 columns."""
+    lines = ask("--help").out.partition("Commands:")[2].partition("Examples:")[0].strip().splitlines()
+    assert len(lines) == len(COMMANDS)
+    assert [line for line in lines if line.endswith("...")] == []
 
 
 @pytest.mark.parametrize("words", [(), ("campprof",)])

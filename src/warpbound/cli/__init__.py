@@ -70,6 +70,17 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"warpbound.cli.{module}"), name)
         return command
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        word = args[0]
+        if word not in COMMANDS and not word.startswith("-"):
+            from difflib import get_close_matches
+
+            if near := get_close_matches(word, COMMANDS, 1):
+                raise click.UsageError(f"No such command '{word}'. Did you mean '{near[0]}'?", ctx)
+        return super().resolve_command(ctx, args)
+
     def main(self, *args: Any, **settings: Any) -> NoReturn:
         settings["standalone_mode"] = False
         gc.set_threshold(OBJECTS_BEFORE_COLLECTION)
