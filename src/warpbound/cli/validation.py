@@ -63,7 +63,8 @@ def _list(about: dict[str, str], form: str, out: str | None) -> None:
         rows: Any = [{"name": name, "about": words} for name, words in about.items()]
         write(as_json(rows), out)
     else:
-        write("".join(f"{name:12} {words}\n" for name, words in about.items()), out)
+        width = max(map(len, about))
+        write("".join(f"{name:{width}}  {words}\n" for name, words in about.items()), out)
 
 
 def _recalibrated(folder: Path, name: str | None) -> str:

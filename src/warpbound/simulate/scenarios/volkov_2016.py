@@ -197,7 +197,7 @@ def loaded_latency(warps: int) -> Scenario:
         warm=cycles / 10,
         horizon=cycles,
     )
-    title = f"latency under load, {warps} warps"
+    title = f"latency under load, {warps} warp{'s' * (warps > 1)}"
     assumed = f"{SERVERS} servers one after the other, as latency grows under load as Table 6.5 says"
     return Scenario(title, f"{SOURCE}Figures 6.3 and 6.5", endless, assumed)
 
