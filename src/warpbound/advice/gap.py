@@ -19,7 +19,7 @@ from warpbound.workload import Workload
 NO_CONFLICTS = "no shared-memory bank conflicts"
 SECTOR_B = 32
 OVERHEAD = ("issue", "alu", "uniform", "lsu")
-ENDS, REST = "the end of the grid, where SMs are idle", "launching, and what units and memory reach below their peaks"
+ENDS, REST = "the end of the grid, where SMs are idle", "launching, and units and memory below their peak rates"
 
 
 @dataclass(frozen=True)

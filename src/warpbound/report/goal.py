@@ -77,11 +77,11 @@ def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
             free = "-" if row.resource == "launch" else slack
             table.add_row(resource_words(row.resource), f"{100 * row.time_s / now_s:.0f} %", free)
     yield table
-    yield Text("Slack: how many times its demand may be before the time is 1 % longer.", "dim")
+    yield Text("Slack: factor by which its demand may grow before the time is 1 % longer.", "dim")
     if own.lines:
         yield Text()
         yield _slack_table(own)
-        yield Text("Slack of a line: how many times as long it alone may take before the time is 1 % longer.", "dim")
+        yield Text("Slack of a line: factor by which its own cycles may grow before the time is 1 % longer.", "dim")
     for pair in own.interactions:
         a, b = pair.alone
         yield Text(f"{pair.together:.2f}x together, {a:.2f}x and {b:.2f}x alone: {'; with '.join(pair.changes)}.")

@@ -107,7 +107,8 @@ def program(warps: int, blocks: int, lines: tuple[int, ...]) -> Experiment:
 
 def section_6_4(name: str, blocks: int, lines: tuple[int, ...]) -> Scenario:
     assumed = f"4 warps in each of {blocks} blocks, the lines executed {TURNS} times, coalesced"
-    return Scenario(f"program {name}, {blocks} block{'s' * (blocks > 1)}", f"{SOURCE}section 6.4", program(4, blocks, lines), assumed)
+    title = f"program {name}, {blocks} block{'s' * (blocks > 1)}"
+    return Scenario(title, f"{SOURCE}section 6.4", program(4, blocks, lines), assumed)
 
 
 SCENARIOS: dict[str, Callable[[], Scenario]] = {
