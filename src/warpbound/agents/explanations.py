@@ -1,4 +1,4 @@
-"""What a counter, a stall reason, a resource or a board's parameter is, in one record."""
+"""The meaning of a counter, a stall reason, a resource or a board's parameter, in one record."""
 
 from dataclasses import fields
 from difflib import get_close_matches
@@ -22,7 +22,7 @@ class Explanation:
 
 
 def explain(name: str) -> Explanation:
-    """The thing of that name, ours or Nsight Compute's. CommandError, with the nearest names, where there is none."""
+    """The meaning of a name, ours or Nsight Compute's. CommandError, with the nearest names, where there is none."""
     known = _known()
     wanted = name.strip().lower().replace("smsp__average_warps_issue_stalled_", "").split("_per_issue")[0]
     for spelling in (name.strip(), wanted, wanted.replace("_", " ")):

@@ -1,4 +1,4 @@
-"""What an agent asks about: a kernel, a board, a launch; short names, every value as `warpbound analyze` takes it."""
+"""A question of an agent: a kernel, a board, a launch; short names, values as in the options of `warpbound analyze`."""
 
 from dataclasses import field
 from pathlib import Path

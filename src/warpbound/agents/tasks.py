@@ -1,4 +1,4 @@
-"""What the server's tools do, as functions of plain values; they run in a process of their own with a time limit."""
+"""The work of the server's tools, as functions of plain values; they run in a separate process with a time limit."""
 
 from collections.abc import Mapping
 from pathlib import Path

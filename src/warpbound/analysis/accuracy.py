@@ -23,8 +23,8 @@ class Kind(msgspec.Struct, frozen=True):
 class Form(msgspec.Struct, frozen=True):
     """How far the edges of the interval lie for launches of one class, in units of the spread that parameters make.
 
-    slower, faster : of the upper and the lower edge. groups : corpora and boards that it is estimated from, each
-    counting once; `launches` of them in all. The empty class is of all launches.
+    slower, faster : of the upper and the lower edge. groups : corpora and boards that it is estimated from, each with
+    a limited weight; `launches` of them in all. The empty class contains all launches.
     """
 
     binds: str

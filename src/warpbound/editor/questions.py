@@ -1,4 +1,4 @@
-"""What a source asks about itself: options of `analyze` in comments, or a launch file beside it.
+"""The questions in a source: options of `analyze` in comments, or a launch file beside it.
 
     // warpbound: --gpu h200 --grid 4096 --block 256 --arg n=1048576
     // warpbound: --arg x=f32[1048576]:rand --arg y=f32[1048576]:rand

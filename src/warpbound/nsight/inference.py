@@ -1,4 +1,4 @@
-"""What a report tells of the arguments that it does not hold."""
+"""What follows from a report for the arguments, whose values it lacks."""
 
 import re
 from collections.abc import Iterator

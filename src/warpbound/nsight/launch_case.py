@@ -135,7 +135,7 @@ def _as_reported(board: Gpu, profiled: ProfiledLaunch) -> Gpu:
 
 
 def is_another(board: Gpu, profiled: ProfiledLaunch) -> bool:
-    """Whether it is another board than the report's; one that the catalogue lacks is stood in for by any."""
+    """Whether it is another board than the report's; any board may replace one that the catalogue lacks."""
     try:
         own = machine.gpu(profiled.board_name)
     except CommandError:

@@ -1,4 +1,4 @@
-"""Watts of a board: what stands, what follows the clock, what each instruction and byte takes.
+"""Watts of a board: standing power, power that follows the clock, energy of each instruction and byte.
 
 Source   CMOS: energy of a switch is C V^2. The voltage of a board is lowest up to a knee and rises with the clock
          above it (A. Afzal and others, Wattlytics, arXiv:2604.08182: power of A40 and A100 is linear in the clock up to

@@ -1,4 +1,4 @@
-"""What an executable file asks of CUDA: the libraries it needs and the functions it imports from each."""
+"""What an executable file needs of CUDA: libraries, and the functions that it imports from each."""
 
 import os
 import re

@@ -20,7 +20,7 @@ class RaceCheck:
         self._known: set[tuple[object, ...]] = set()
 
     def of(self, request: Request) -> Iterator[str]:
-        """What is to be reported of a launch before it is executed."""
+        """Sentences about races in a launch, before it is executed."""
         if request.shape in self._known:
             return
         self._known.add(request.shape)

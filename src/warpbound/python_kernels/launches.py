@@ -106,7 +106,7 @@ def bytes_of(name: str, offset: int, contents: bytes) -> Piece:
 
 
 def refusal(problem: Exception, language: str, kernel: str, arch: int) -> InputError:
-    """What a compiler said, in a line: its exceptions have many types, none of them public."""
+    """The message of a compiler in one line: its exceptions have many types, none of them public."""
     lines = [line.strip() for line in str(problem).splitlines() if line.strip()]
     reason = lines[0] if lines else type(problem).__name__
     return InputError(f"{language} cannot compile {kernel} for sm_{arch}: {reason}", "Correct it there first.")

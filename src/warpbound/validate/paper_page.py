@@ -1,4 +1,4 @@
-"""The page that sets every model of the papers beside what was measured, and beside what its paper says of itself."""
+"""The page that compares every model of the papers with measurements, and with the error that its paper states."""
 
 from collections.abc import Iterator, Mapping, Sequence
 

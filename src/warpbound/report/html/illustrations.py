@@ -1,4 +1,4 @@
-"""Which figures stand beside which part of the report, made from an entry's own numbers."""
+"""The figures of each part of the report, made from an entry's own numbers."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
