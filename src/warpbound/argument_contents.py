@@ -133,7 +133,7 @@ def _count(argument: Argument) -> int:
 
 
 def _refusal(argument: Argument, problem: BaseException) -> InputError:
-    reason = f"argument '{argument.name}': its {argument.size_B} bytes cannot be allocated ({problem})."
+    reason = f"argument '{argument.name}': its {argument.size_B} bytes are not available ({problem})."
     return InputError(reason, "Give a smaller shape, or check the file.")
 
 

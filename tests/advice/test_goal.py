@@ -110,5 +110,5 @@ def test_why_nothing_was_executed_ends_in_one_full_stop() -> None:
     words = ["--gpu", "h200", "--grid", "2", "--block", "64", "--arg", "n=128", "--arg", "a=2", "--arg", "x=f32[64]"]
     done = CliRunner().invoke(main, ["analyze", str(SAXPY), *words, "--arg", "y=f32[64]", "--target", "2x"])
     assert done.exit_code == 1
-    assert "behind the end of 'x'" in " ".join(done.stderr.split())
+    assert "past the end of 'x'" in " ".join(done.stderr.split())
     assert ".." not in done.stderr

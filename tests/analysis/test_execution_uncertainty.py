@@ -73,7 +73,7 @@ def test_a_wild_access_is_the_first_thing_that_is_said(tmp_path):
     assert "is 0 bytes past the end of 'x' (4000 bytes)" in said.partition("What binds")[0]
     _, out = ask(source, *arguments, "--format", "json")
     (found,) = json.loads(out)["results"]
-    assert "behind the end of 'x'" in found["not_executed"]
+    assert "past the end of 'x'" in found["not_executed"]
     assert found["not_executed"] in found["confidence"]["assumed"][0]
     assert (found["mode"], found["time_s"]) == ("static", None)
 
@@ -247,7 +247,7 @@ def test_blocks_that_wait_for_each_other_are_all_executed(blocks):
     assert result["mode"] == "dynamic"
     assert result["sample"]["blocks"] == blocks
     assert result["memory"]["global_store_requests"] == 2 * blocks + blocks - 1
-    assert any(note.startswith("blocks wait for what others write") for note in result["confidence"]["assumed"])
+    assert any(note.startswith("blocks wait for what other blocks write") for note in result["confidence"]["assumed"])
 
 
 def test_a_loop_that_no_block_ends_is_said_to_have_no_end():

@@ -139,7 +139,7 @@ def test_a_register_that_was_never_written():
 def test_one_array_is_not_read_through_another(far):
     program = compile_program(SOURCE, "sm_80", "other_array")
     args = {"x": "f32[32]:ones", "y": "f32[8388608]:ones", "far": far}
-    with pytest.raises(InputError, match=r"thread \(0, 0, 0\).* bytes (behind the end|before the start) of 'x'"):
+    with pytest.raises(InputError, match=r"thread \(0, 0, 0\).* bytes (past the end|before the start) of 'x'"):
         emulate.run(program, launch(grid=1, block=32, args=args))
 
 

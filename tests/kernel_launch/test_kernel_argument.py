@@ -179,7 +179,7 @@ def test_contents_of_files_and_of_what_is_no_array(tmp_path):
     for argument in (parse_argument("n=3"), parse_argument("x=f32[4]"), Argument("y", "alias", alias="x")):
         assert contents(argument, 0) is None
     path.unlink()
-    with pytest.raises(InputError, match="'w': its 48 bytes cannot be had"):
+    with pytest.raises(InputError, match="'w': its 48 bytes are not available"):
         contents(weights, 0)
     with pytest.raises(InputError, match="Give a smaller shape"):
         contents(filled("f64", "rand", (2**40, 2**40)), 0)

@@ -129,7 +129,7 @@ def test_ptx_for_other_machines(target: str, name: str) -> None:
     "old, new, said",
     [
         (".version 7.0", ".version 99.0", r"is PTX of a later version than nvJitLink [\d.]+ reads \(up to \d+\.\d\)"),
-        ("mul.f32", "mul.foo", r"does not assemble: line \d+: .*'\.foo' \(the first of 2 errors\)\. Mend"),
+        ("mul.f32", "mul.foo", r"does not assemble: line \d+: .*'\.foo' \(the first of 2 errors\)\. Correct"),
         ("%f3;\n    ret", "%f3;\n    call square;\n    ret", r"does not assemble: line \d+: .*square"),
         (".target sm_75", ".target sm_74", "does not assemble: line 3: Unsupported .target 'sm_74'"),
         ("ret;\n}", "ret;\n", r"does not assemble: line \d+:"),

@@ -153,4 +153,4 @@ def test_a_page_shows_kernels_and_launches(tmp_path: Path) -> None:
     text = out.read_text()
     assert "<td>fill</td>" in text
     assert "cudaIpcGetMemHandle" in text
-    assert "behind the end of allocation 1" in text
+    assert "past the end of allocation 1" in text

@@ -223,7 +223,7 @@ def test_waves_and_tail():
 @pytest.mark.parametrize(
     "launch, message",
     [
-        (("h200", 2000, 32, 0), "2000 threads per block is not possible on compute .* range is 1 to 1024"),
+        (("h200", 2000, 32, 0), "2000 threads per block are not possible for compute .* range is 1 to 1024"),
         (("sm_10", 513, 8, 0), "513 threads per block .* 1 to 512"),
         (("h200", 0, 32, 0), "0 threads per block"),
         (("h200", 256, 256, 0), "256 registers per thread .* 0 to 255"),

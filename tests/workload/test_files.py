@@ -205,7 +205,7 @@ ACCESS = HEAD + '[[access]]\nkind = "load"\nper = "warp"\ncount = 1\n'
         (HEAD + "[[case]]\nlaunch.blocks = 1", ["case[0] has no name"]),
         (HEAD + '[[case]]\nname = "a"\n[[case]]\nname = "a"', ["case[1]: 'a' is there twice"]),
         (HEAD + '[[case]]\nname = "a"\nlaunch = {blocks = 0}', ["case[0].launch.blocks", ">= 1"]),
-        ("title = = 1", ["is not TOML", "Mend"]),
+        ("title = = 1", ["is not TOML", "Correct"]),
     ],
 )  # fmt: skip
 def test_refusals_name_file_key_and_way_out(tmp_path, text, parts):
@@ -390,7 +390,7 @@ def test_predict_refusals(tmp_path):
     [
         ('gpu = "h20"', "registers = 24", ("--gpu", "h20"), "GPU 'h20' is not in the catalogue. Did you mean h200"),
         ('gpu = "h200"\nclock = 1e30', "registers = 24", ("--clock", "1e30"), "A clock of 1e+30 MHz is out of range"),
-        ('gpu = "h200"', "registers = 999", (), "999 registers per thread is not possible on compute capability 9.0"),
+        ('gpu = "h200"', "registers = 999", (), "999 registers per thread are not possible for compute capability 9.0"),
     ],
 )
 def test_who_is_to_blame_for_a_workload(tmp_path, gpu_line, launch_line, option, fragment):

@@ -95,7 +95,7 @@ def checked_case(program: Program, gpu: str | Path | Gpu, launch: Launch | None,
 def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> Case:
     if launch is None:
         size = _best_block(program, board)
-        note = (f"no launch given: blocks of {size} threads are assumed, the size that fills an SM best",)
+        note = (f"no launch given: blocks of {size} threads, the size that fills an SM best",)
         return Case(program, board, None, settings, _residency(program, board, size, 0, None, None), size, note)
     check(launch)
     if board.arch < CLUSTERS_FROM and product(launch.cluster or (1, 1, 1)) > 1:
