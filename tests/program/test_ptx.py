@@ -184,7 +184,7 @@ def test_ptx_that_keeps_the_linker_busy(tmp_path: Path, monkeypatch: pytest.Monk
 @pytest.mark.parametrize("child", ["warpbound.no_such_module", "this"])
 def test_a_linker_that_breaks_down(monkeypatch: pytest.MonkeyPatch, child: str) -> None:
     monkeypatch.setattr(nvjitlink, "CHILD", child)
-    with pytest.raises(InputError, match=r"does not assemble: nvJitLink broke down on it \(exit status \d\). Mend"):
+    with pytest.raises(InputError, match=r"does not assemble: nvJitLink broke down on it \(exit status \d\). Correct"):
         kernels(PLAIN.replace("128, 1, 1", f"{len(child)}, 1, 1"))
 
 

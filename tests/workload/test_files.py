@@ -382,7 +382,7 @@ def test_predict_refusals(tmp_path):
         done = invoke(*words)
         assert done.exit_code == code, (words, done.output)
         assert part in done.stderr
-        assert "fault of ours" not in done.stderr
+        assert "internal error" not in done.stderr
 
 
 @pytest.mark.parametrize(
