@@ -79,7 +79,7 @@ def test_the_roofline_is_silent_where_most_bytes_stay_in_l2(touched: float) -> N
     traffic = Memory(global_load_requests=10, l2_sectors_read=1e6, dram_bytes_read=12000, touched_bytes=touched)
     work = dataclasses.replace(x.work, flop={}, memory=traffic)
     said = answers(("roofline_2009",), dataclasses.replace(x, work=work))["roofline_2009"]
-    assert (said.rate is None) == ("knows no memory but DRAM" in said.reason) == (touched > 24000)
+    assert (said.rate is None) == ("has no memory but DRAM" in said.reason) == (touched > 24000)
 
 
 def test_golden_cases_say_what_they_are() -> None:

@@ -318,7 +318,7 @@ def test_a_large_grid_that_draws_work_says_what_that_does_to_a_sample():
     launch = warpbound.launch(grid=17000, block=128, args={"x": zeros[0], "y": zeros[1], "tiles": np.int32(17000)})
     found = warpbound.analyze(warpbound.compile(PERSISTENT, "h200"), "h200", launch)
     assert found["sample"]["blocks"] < found["sample"]["of_blocks"]
-    assert any("drawn work that others do" in said for said in found["confidence"]["assumed"])
+    assert any("taken work that others do" in said for said in found["confidence"]["assumed"])
 
 
 GATHER = """

@@ -280,4 +280,4 @@ def test_wrong_words_end_with_2(words: tuple[str, ...]) -> None:
 def test_names_without_a_value_are_said_to_be_the_same_in_all_threads(words: list[str], said: str | None) -> None:
     done = CliRunner(env={"COLUMNS": "80"}).invoke(main, ["coalescing", *words])
     assert done.exit_code == 0
-    assert (said in done.stdout) if said else ("Taken to be the same" not in done.stdout)
+    assert (said in done.stdout) if said else ("Assumed to be the same" not in done.stdout)

@@ -159,7 +159,7 @@ def test_greedy_sources_end_and_harm_nobody(impatient: WorkerPool, greedy: str) 
     "kernel", ['f<1>\n#include "/etc/passwd"', "f);\nx", 'f<sizeof("a")>', "#x", "f" * 300, "f;g", "f\\"]
 )
 def test_a_kernels_name_carries_no_code(pool: WorkerPool, kernel: str) -> None:
-    assert "no name of a kernel" in pool.ask(Question("", KERNEL, "h200", kernel=kernel)).reason
+    assert "not the name of a kernel" in pool.ask(Question("", KERNEL, "h200", kernel=kernel)).reason
 
 
 def test_a_message_about_another_file_is_not_told(secret: Path, tmp_path: Path) -> None:
