@@ -1,6 +1,6 @@
 """Workload and Gpu to the Inputs of the roofline: all flop of the launch against the bytes that reach DRAM.
 
-Assumes   pin bandwidth; the peak of the mixture of types at hand, all operations in multiply-adds.
+Assumes   pin bandwidth; the peak of the kernel's mixture of types, all operations in multiply-adds.
 """
 
 from collections.abc import Mapping

@@ -1,6 +1,6 @@
 """Rewrites of whole loops and of how loads pass the caches: two loops interchanged, loads past L1.
 
-Omits    Proof that rounds of the loops may change places: equal results show it for the launch at hand.
+Omits    Proof that iterations may change places: equal results show it for this launch only.
 """
 
 from collections.abc import Iterator

@@ -2,7 +2,7 @@
 
 Each kernel does the same work at every number of active warps. The best case is judged by those known to be free, the
 worst by one that camps altogether, the application line by all starting points of the mixed ones. The paper has GEM,
-none, and Clique-Counter; the transposes and the camped copy stand beside them.
+none, and Clique-Counter; the transposes and the camped copy are added.
 """
 
 import numpy as np

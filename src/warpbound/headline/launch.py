@@ -75,7 +75,7 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
 
 
 def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None) -> Steady:
-    """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is at hand."""
+    """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is known."""
     alone = block(x, values) if alone is None else alone
     flowing = circulating(x, values, population, alone)
     return Steady(alone, flowing, balance(flowing), residence(alone), lead(alone))

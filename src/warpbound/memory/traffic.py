@@ -28,7 +28,7 @@ __all__ = ["Facts", "How", "Traffic", "asked_for", "traffic", "traffic_error", "
 def traffic(
     program: Program, trace: Trace, machine: Facts, how: How | None = None, asked: Spaces | None = None
 ) -> Traffic:
-    """Traffic of the whole launch that `trace` is a sample of; asked : the result of `asked_for`, if it is at hand."""
+    """Traffic of the whole launch that `trace` is a sample of; asked : the result of `asked_for`, if it is known."""
     how = how or How()
     return _record(program, trace, how, *_followed(program, trace, machine, how, asked))
 
@@ -36,7 +36,7 @@ def traffic(
 def traffic_with_errors(
     program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
 ) -> Traffic:
-    """`traffic` with its standard errors from sampling; asked : the result of `asked_for`, if it is at hand."""
+    """`traffic` with its standard errors from sampling; asked : the result of `asked_for`, if it is known."""
     sample, served = _followed(program, trace, machine, how, asked)
     return replace(_record(program, trace, how, sample, served), errors=errors(served, trace.of_blocks))
 

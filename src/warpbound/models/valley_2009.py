@@ -2,7 +2,7 @@
 
 Source   Z. Guz, E. Bolotin, I. Keidar, A. Kolodny, A. Mendelson, U. C. Weiser, "Many-Core vs.
          Many-Thread Machines: Stay Away From the Valley", IEEE Computer Architecture Letters 8(1),
-         2009.  UNCHECKED: its pages were not at hand.  Equations are the ones that A. Li et al.,
+         2009.  UNCHECKED: its pages were not available.  Equations are the ones that A. Li et al.,
          "X", 2016, ascribe to it in section VII, with their Eqs. 1 to 3 and n for k ("eq. X-3");
          the cap by off-chip bandwidth is the slanted roof of Williams et al., CACM 52(4), p. 67.
 Models   n threads on N_PE in-order processing elements share a cache by all being there: the hit

@@ -100,7 +100,7 @@ class Program:
         return bank_reads(self.instructions)
 
     def source_line(self, number: int) -> str:
-        """Text of a line of the source (from 1), empty when the source is not at hand."""
+        """Text of a line of the source (from 1), empty when the source is not known."""
         lines = (self.source or "").splitlines()
         return lines[number - 1].strip() if 0 < number <= len(lines) else ""
 

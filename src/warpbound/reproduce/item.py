@@ -6,7 +6,7 @@ Where these are not enough for its pictures, `pictures` has a function NAME that
 
 name, title, where   the item's name, its subject, its place in the paper
 unit, units          of all numbers; by name, or by the last part of a name
-stand_in, note       what replaces an experiment that is not at hand; what else there is to know
+stand_in, note       what replaces an experiment that is not available; what else there is to know
 spread               share by which a recorded number may move, where a simulation draws samples
 [inputs]             arguments of the function, over the paper's own inputs.toml
 [printed]            the paper's values by name, as strings with the digits that are printed; "about 54" is rough
@@ -73,7 +73,7 @@ class Item:
     function: str                 # of that module
     title: str
     where: str                    # in the paper
-    stand_in: str = ""            # what replaces an experiment that is not at hand
+    stand_in: str = ""            # what replaces an experiment that is not available
     note: str = ""
     inputs: ItemInputs            # the paper's shared ones among them
     printed: dict[str, Printed]   # by name; nested names joined with ": "

@@ -53,7 +53,7 @@ class TriedChange(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Promise(msgspec.Struct, frozen=True, kw_only=True):
-    """A resource what-if beside the best change tried that goes its way."""
+    """A resource what-if, and the best tried change of the same kind."""
 
     change: Sentence
     speedup: Positive

@@ -84,7 +84,7 @@ class Execution(msgspec.Struct, frozen=True, kw_only=True):
 
     lanes_per_instruction: Annotated[
         Annotated[float, Meta(ge=0, le=32)] | None,
-        Meta(description="Lanes active and predicated on in the mean instruction: 32 without divergence"),
+        Meta(description="Mean number of lanes active and predicated on per instruction: 32 without divergence"),
     ]
     ilp: Annotated[
         Number | None, Meta(description="Instructions per cycle of one warp alone while it waits for no memory")

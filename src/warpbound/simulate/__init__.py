@@ -1,1 +1,1 @@
-"""Discrete-event simulators: the experiment that anyone can repeat where no GPU is at hand."""
+"""Discrete-event simulators: the experiment that anyone can repeat without a GPU."""

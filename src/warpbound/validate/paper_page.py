@@ -20,7 +20,7 @@ CLAIMS: Mapping[str, str] = {  # what a paper says of its own error, and against
     "roofline_2009": "none: an upper bound on the rate, so a lower one on the time",
     "valley_2009": "none: a shape, of threads that all share one cache",
 }
-SILENT = "no number at hand"
+SILENT = "none known"
 
 
 def table(rows: Sequence[PaperRow], results: Sequence[Result]) -> Iterator[str]:

@@ -2,7 +2,7 @@
 
 Source   "GPU Microarchitecture Note Set 5: Interval Analysis", lecture notes after Eyerman et al.
          2009, Fields et al. 2002 and 2004, Hong and Kim 2009.  The notes number no equation; "eq.
-         Resources" is the slide of that heading.  Checked against the text, figures not at hand.
+         Resources" is the slide of that heading.  Checked against the text, figures not available.
 Models   one thread needs L for an interval, P threads together use up some bandwidth: `predict`,
          `time`; the P at which they do, `enough_threads`; several intervals, `predict_several`;
          whether intervals are well chosen, `choice`.  `scoreboard` has L from instructions, `mxv`

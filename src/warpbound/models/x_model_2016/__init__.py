@@ -2,7 +2,7 @@
 
 Source   A. Li, S. L. Song, E. Brugel, D. Chavarria-Miranda, A. Kumar, H. Corporaal, "X: A
          Comprehensive Analytic Model for Parallel Machines", 2016; equations 1 to 6 are numbered
-         there, "eq. III-A4" is a paragraph.  Checked against the text; its figures were not at hand.
+         there, "eq. III-A4" is a paragraph.  Checked against the text; its figures were not available.
 Models   MS throughput at the intersection that a launch reaches, by `predict`; at any other by
          `predict_at`.  `curves` has f and g, `shape` peak, valley and plateau, `equilibrium` every
          intersection and its stability, `sampled` measured curves, `degradation` what more threads

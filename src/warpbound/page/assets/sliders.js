@@ -116,7 +116,7 @@
     find.addEventListener("input", () => sought(find.value));
     const button = element("button", { id: "reset", textContent: "Reset all" });
     button.addEventListener("click", reset);
-    const none = element("p", { id: "none", className: "dim", textContent: "No number of this view is called that.", hidden: true });
+    const none = element("p", { id: "none", className: "dim", textContent: "No number of this view has that name.", hidden: true });
     const top = element("div", { className: "row find" }, find, button);
     document.getElementById("controls").replaceChildren(...(sections.length ? [top, none] : []), ...sections.map((part) => group(part, values)));
   }

@@ -1,4 +1,4 @@
-"""Calls of host code: kernel launches are recorded, functions at hand are executed, others become what remains."""
+"""Calls of host code: kernel launches are recorded, functions with source executed, other calls stay expressions."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
@@ -206,7 +206,7 @@ class Interpreter(Interpretation):
         return written_by_unknown(self, name, listed, values)
 
     def _handed_over(self, values: Sequence[Any]) -> None:
-        """Lambdas that a function which is not at hand takes, as PyTorch's dispatch macros do, are called once."""
+        """Lambdas passed to a function without source, as by PyTorch's dispatch macros, are called once."""
         for value in values:
             if isinstance(value, Closure) and "__device__" not in text_of(value.node).partition("{")[0]:
                 self._closure(value, ())

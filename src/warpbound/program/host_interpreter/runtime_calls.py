@@ -279,7 +279,7 @@ RULES: dict[str, Rule] = {
 
 
 def written_by_unknown(host: Interpretation, name: str, nodes: Sequence[Any], values: Sequence[Any]) -> Any:
-    """A function that is not at hand: what its arguments point to becomes unknown; its result is what remains."""
+    """A function without source: what its arguments point to becomes unknown; its result stays an expression."""
     for node, value in zip(nodes, values, strict=True):
         if isinstance(value, Pointer) and isinstance(value.target, Cell):
             _forget(host, value.target, text_of(node).lstrip("&"))

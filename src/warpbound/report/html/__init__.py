@@ -161,7 +161,7 @@ def plain_page(title: str, how_to_read: str, parts: "Sequence[Part]", command: s
 
 
 def filled(parts: dict[str, Any], figures: "Figures", command: str) -> str:
-    """The file of a page whose parts are at hand: title, how_to_read, comparison, together, columns."""
+    """The file of a page from its parts: title, how_to_read, comparison, together, columns."""
     jinja = needed("jinja2")
     loader = jinja.PackageLoader("warpbound.report.html", "")
     template = jinja.Environment(loader=loader, autoescape=True, trim_blocks=True, lstrip_blocks=True)
