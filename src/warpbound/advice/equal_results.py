@@ -117,14 +117,14 @@ def compared(original: Arrays, other: Arrays) -> Verdict:
     worst = 0.0
     for name, array in original.items():
         if name not in other:
-            return Verdict("different", reason=f"{name} is no array of the variant")
+            return Verdict("different", reason=f"{name} is not an array of the variant")
         if np.array_equal(bits(array), bits(other[name])):
             continue
         if array.dtype.kind != "f":
             return Verdict("different", reason=f"{name} holds other integers")
         worst = max(worst, _distance(array, other[name]))
     if not math.isfinite(worst):
-        return Verdict("different", reason="a result is infinite or no number")
+        return Verdict("different", reason="a result is infinite or not a number")
     return Verdict("rounding", worst) if worst > 0 else Verdict("equal")
 
 

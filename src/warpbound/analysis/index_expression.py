@@ -186,13 +186,13 @@ def _advice(access: Access, addresses: _Addresses, rules: list[GlobalRule]) -> t
         return "neighbouring threads take neighbouring elements, backwards", remedy if wasteful else ""
     if stride is not None:
         return (
-            f"neighbouring threads stand {abs(stride) // access.element_B} elements ({abs(stride)} B) apart",
+            f"neighbouring threads are {abs(stride) // access.element_B} elements ({abs(stride)} B) apart",
             "Make the factor of threadIdx.x 1: a structure of arrays instead of an array of structures, or a tile that "
             "is loaded in order into shared memory and read from there with the stride.",
         )
     if addresses.slope is not None and any(addresses.slope.terms.keys() - {affine.ONE}):
         return (
-            f"neighbouring threads stand {spelled(addresses.slope)} elements apart: they walk down a column",
+            f"neighbouring threads are {spelled(addresses.slope)} elements apart: they walk down a column",
             "Let threadIdx.x run along the row: swap the roles of x and y, or transpose a tile in shared memory.",
         )
     if row % 32 and access.threads.block[1] * access.threads.block[2] > 1:
@@ -213,7 +213,7 @@ def _neighbours(access: Access, addresses: _Addresses, wasteful: bool) -> tuple[
         return "neighbouring threads take neighbouring elements of less than 4 bytes", remedy
     if not wasteful or off >= 128:
         reason = "neighbouring threads take neighbouring elements, from an aligned start"
-        return reason, "" if not wasteful else "Nothing: so wide an element takes more than one transaction."
+        return reason, "" if not wasteful else "Nothing: an element this wide needs more than one transaction."
     return (
         f"neighbouring threads take neighbouring elements, but a warp begins at multiples of only {off} B",
         "Begin every warp's part at a multiple of 128 B: pad rows to that length, or shift the index so that the "
@@ -229,7 +229,7 @@ def _bank_advice(access: Access, addresses: _Addresses, rules: list[BankRule]) -
         return "lanes access different words of one bank", "Pad rows by one element, or permute columns by row (^)."
     share = gcd(max(1, abs(stride) // 4), 32)
     return (
-        f"lanes stand {abs(stride)} B apart, so that only {32 // share} of 32 banks serve a warp",
+        f"lanes are {abs(stride)} B apart, so only {32 // share} of 32 banks serve a warp",
         "Make the step odd in words: pad rows by one element (tile[32][33]), or permute columns by row (^).",
     )
 

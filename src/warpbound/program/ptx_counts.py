@@ -117,7 +117,7 @@ def _check(
     for line in lines:
         if line not in accesses:
             known = ", ".join(map(str, sorted(accesses))) or "none"
-            raise InputError(f"{source}, line {line} is no access to global or local memory.", f"Those are: {known}.")
+            raise InputError(f"{source}, line {line} is not an access to global or local memory.", f"Those are: {known}.")
 
 
 def _counted(body: _Body, trips: Mapping[str, float], uncoalesced: Collection[int] | None) -> Counted:
