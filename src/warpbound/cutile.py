@@ -89,7 +89,7 @@ def prepare(kernel: Any, args: Sequence[object], grid: Sizes, gpu: str | Path | 
     """The machine code and the launch. Raises what `analyze` raises."""
     need_cutile()
     if not is_kernel(kernel):
-        raise CommandError("The kernel is no function under @ct.kernel.", "Decorate it.")
+        raise CommandError("The kernel is not a function under @ct.kernel.", "Decorate it.")
     board, function = machine.gpu(gpu), kernel._pyfunc
     parameters = inspect.signature(function).parameters
     values = by_name(list(parameters), args, function.__name__)

@@ -329,7 +329,7 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
     if not path.is_file():
         raise InputError(f"{where.text}, file '{path}' does not exist.", "Check its path.")
     if path.suffix != ".npy" and (keys.dtype or keys.shape):
-        raise where.refusal("file", f"'{keys.file}' is no .npy file.", "Save the array with numpy.save.")
+        raise where.refusal("file", f"'{keys.file}' is not a .npy file.", "Save the array with numpy.save.")
     try:
         if path.suffix != ".npy":
             return Argument(name, "bytes", file=path, bytes=path.read_bytes())
@@ -349,7 +349,7 @@ def array_file(path: Path) -> NDArray[Any]:
     """The array in an .npy file, mapped into memory. Raises one of UNREADABLE."""
     with path.open("rb") as file:
         if not file.read(6).startswith(_BEGINNINGS):
-            raise ValueError("it is no array that numpy.save wrote")
+            raise ValueError("it is not an array that numpy.save wrote")
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     if not isinstance(array, np.ndarray):
         raise ValueError("it is an archive of arrays")

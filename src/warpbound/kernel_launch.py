@@ -153,7 +153,7 @@ def check(launch: Launch) -> None:
         _within(blocks, MAX_CLUSTER_BLOCKS, f"cluster {_text(launch.cluster)} has {blocks} blocks")
         if any(size % step for size, step in zip(launch.grid, launch.cluster, strict=True)):
             raise CommandError(
-                f"grid {_text(launch.grid)} is no multiple of cluster {_text(launch.cluster)}.",
+                f"grid {_text(launch.grid)} is not a multiple of cluster {_text(launch.cluster)}.",
                 "Make every grid dimension a multiple of the cluster's.",
             )
 
@@ -266,7 +266,7 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
             here = replace(where, text=f"{where.text}, {key}[{order}]{label}")
             if key == "constants" and (keys.name is None or keys.alias is not None):
                 hint = "A constant needs a name and takes no alias."
-                raise here.refusal("", "is no symbol of its own.", hint)
+                raise here.refusal("", "is not a symbol of its own.", hint)
             lists[key] += (argument_of(keys, keys.name or order, here),)
     return _linked(Launch(
         grid=_dim(file.grid, "grid"), block=_dim(file.block, "block"), kernel=file.kernel, gpu=file.gpu,
@@ -290,7 +290,7 @@ def _linked(launch: Launch) -> Launch:
         target = aliased(argument, launch.args)
         if target is None:
             arrays = [str(other.name) for other in launch.args if other.kind == "array"]
-            which = f"argument '{argument.name}' aliases '{argument.alias}', which is no array."
+            which = f"argument '{argument.name}' aliases '{argument.alias}', which is not an array."
             raise InputError(_file(launch) + which, suggestion(str(argument.alias), arrays))
         if argument.offset >= target.size_B:
             reason = f"{_file(launch)}argument '{argument.name}' starts past the end of '{argument.alias}'."

@@ -124,7 +124,7 @@ def prepare(kernel: Any, args: Sequence[object], own: Launch, gpu: str | Path | 
     """The machine code and the launch. Raises what `analyze` raises."""
     need_numba_cuda()
     if not is_kernel(kernel):
-        raise CommandError("The kernel is no function under @cuda.jit.", "Decorate it, and give it without its grid.")
+        raise CommandError("The kernel is not a function under @cuda.jit.", "Decorate it; give it without a grid.")
     board = machine.gpu(gpu)
     values = by_name(list(inspect.signature(kernel.py_func).parameters), args, kernel.py_func.__name__)
     operands = {name: array(value, name) or _typed(value, name) for name, value in values.items()}

@@ -81,7 +81,7 @@ def _module(path: Path) -> ModuleType:
         raise InputError(f"{path} is not a file.", "Check the path.")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise InputError(f"{path} is no Python file.", "Give FILE.py:KERNEL.")
+        raise InputError(f"{path} is not a Python file.", "Give FILE.py:KERNEL.")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, str(path.parent))
     try:

@@ -81,7 +81,7 @@ def _integer(name: str, value: str) -> int:
         return int(value, 0)
     except ValueError:
         raise CommandError(
-            f"{name}={value} is no integer, and an expression uses it.", "Leave it out of the expressions."
+            f"{name}={value} is not an integer, and an expression uses it.", "Leave it out of the expressions."
         ) from None
 
 

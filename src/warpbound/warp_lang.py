@@ -111,7 +111,7 @@ def prepare(kernel: Any, dim: Sizes, args: Sequence[object], gpu: str | Path | G
     """The machine code and the launch. Raises what `analyze` raises."""
     need_warp()
     if not is_kernel(kernel):
-        raise CommandError("The kernel is no function under @wp.kernel.", "Decorate it.")
+        raise CommandError("The kernel is not a function under @wp.kernel.", "Decorate it.")
     board = machine.gpu(gpu)
     values = by_name([each.label for each in kernel.adj.args], args, kernel.key)
     operands = {each.label: _operand(each, values[each.label]) for each in kernel.adj.args}
@@ -206,14 +206,14 @@ def _scalar_of(dtype: Any) -> Any:
 
 
 def _operand(own: Any, value: object) -> Array | None:
-    """The array that an argument is; None where the kernel declares a value. CommandError where it is no array."""
+    """The array that an argument is; None where the kernel declares a value. CommandError where it is not an array."""
     import warp
 
     if not isinstance(own.type, warp.array):
         return None
     operand = _array(value, own.label)
     if operand is None:
-        raise CommandError(f"argument '{own.label}' is no array.", "Give an array of Warp or NumPy, or f32[4096].")
+        raise CommandError(f"argument '{own.label}' is not an array.", "Give an array of Warp or NumPy, or f32[4096].")
     return operand
 
 

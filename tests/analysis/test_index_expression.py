@@ -199,11 +199,11 @@ def test_one_gpu_has_its_own_rules() -> None:
     "text, values, sentence",
     [
         ("a[idx[threadIdx.x]]", {}, "takes an index from memory"),
-        ("a[f(threadIdx.x)]", {}, "no integer arithmetic"),
-        ("a[threadIdx.x if 1 else 2]", {}, "no integer arithmetic"),
-        ("a[1.5]", {}, "no integer arithmetic"),
-        ("a[True]", {}, "no integer arithmetic"),
-        ("a[threadIdx.w]", {}, "no integer arithmetic"),
+        ("a[f(threadIdx.x)]", {}, "not integer arithmetic"),
+        ("a[threadIdx.x if 1 else 2]", {}, "not integer arithmetic"),
+        ("a[1.5]", {}, "not integer arithmetic"),
+        ("a[True]", {}, "not integer arithmetic"),
+        ("a[threadIdx.w]", {}, "not integer arithmetic"),
         ("a[", {}, "is not an index expression"),
         ("", {}, "is not an index expression"),
         ("a[010]", {}, "is not an index expression"),
@@ -216,8 +216,8 @@ def test_one_gpu_has_its_own_rules() -> None:
         ("a[" + "(" * 190 + "1" + ")" * 190 + "]", {"n": 1}, None),
         ("a[" + "~" * 390 + "n]", {"n": 1}, None),
         ("a[(n+m+k+p+q)*(n+m+k+p+q)]", {}, "too many terms"),
-        ("a[" + "9" * 300 + "]", {}, "no integer arithmetic"),
-        ("__import__('os').system('x')", {}, "no integer arithmetic"),
+        ("a[" + "9" * 300 + "]", {}, "not integer arithmetic"),
+        ("__import__('os').system('x')", {}, "not integer arithmetic"),
     ],
 )
 def test_refusals(text: str, values: dict[str, int], sentence: str | None) -> None:

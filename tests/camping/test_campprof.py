@@ -261,7 +261,7 @@ HEADER = "operation,word_bytes,pattern,warps_per_sm,time_s,transactions\n"
         (HEADER + "read,2,spread,1\n", "line 2: too few values"),
         (HEADER + "load,2,spread,1,1,1\n", "line 2: 'load, spread' is not known"),
         (HEADER + "read,3,spread,1,1,1\n", "line 2: words of 3 bytes"),
-        ("# made by hand\n" + HEADER + "read,2,spread,1,-1,1\n", "line 3: time_s '-1' is no positive number"),
+        ("# made by hand\n" + HEADER + "read,2,spread,1,-1,1\n", "line 3: time_s '-1' is not a positive number"),
         (HEADER + "read,2,spread,x,1,1\n", "warps_per_sm 'x'"),
         (HEADER + "read,2,spread,1,1,1\nread,2,spread,2,1,3\n", "not proportional"),
     ],

@@ -367,7 +367,7 @@ def test_numbers_that_cannot_be(words: tuple[str, ...], fragments: tuple[str, ..
 @pytest.mark.parametrize("contents", [b"", b"no array\n", b"\x93NUMP"])
 def test_a_file_that_is_no_array(write, contents: bytes) -> None:  # type: ignore[no-untyped-def]
     said = ask("analyze", SAXPY, "--gpu", "h200", *LAUNCH, "--arg", f"x=@{write('x.npy', contents)}")
-    assert_refused(said, FAILED, "x.npy", "no array that numpy.save wrote")
+    assert_refused(said, FAILED, "x.npy", "not an array that numpy.save wrote")
     assert "allow_pickle" not in said.err
 
 

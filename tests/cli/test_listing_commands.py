@@ -98,8 +98,8 @@ def test_counts_as_a_workload(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "words, code, said",
     [
-        (("--trips", "3"), 2, "--trips 3 is no LABEL=NUMBER"),
-        (("--trips", "x=many"), 2, "--trips x=many is no LABEL=NUMBER"),
+        (("--trips", "3"), 2, "--trips 3 is not of the form LABEL=NUMBER"),
+        (("--trips", "x=many"), 2, "--trips x=many is not of the form LABEL=NUMBER"),
         (("--trips", "x=3"), 1, "has no loop at x"),
         (("--uncoalesced", "six"), 2, "--uncoalesced six is not a list of lines"),
         (("--uncoalesced", "1"), 1, "line 1 is no access"),

@@ -200,7 +200,7 @@ def test_two_snapshots_and_static_answers(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_what_is_no_snapshot(tmp_path: Path) -> None:
     (tmp_path / "x.json").write_text("{}")
-    assert "is no snapshot" in run("diff", str(tmp_path / "x.json")).stderr
+    assert "is not a snapshot" in run("diff", str(tmp_path / "x.json")).stderr
     assert run("diff", str(tmp_path / "x.json")).exit_code == 1
     assert run("diff", str(tmp_path / "nope.json")).exit_code == 1
     assert run("diff", "a", "b", "--update").exit_code == 2

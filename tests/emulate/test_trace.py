@@ -90,7 +90,7 @@ def test_a_kernel_for_clusters_is_launched_with_its_own():
     args = {"in": "f32[1536]:ones", "out": "f32[1536]"}
     with pytest.raises(CommandError, match="compiled for clusters of 4 x 1 x 1 blocks"):
         emulate.run(program, launch(grid=12, block=128, args=args, cluster=2))
-    with pytest.raises(CommandError, match="no multiple of the kernel's cluster"):
+    with pytest.raises(CommandError, match="not a multiple of the kernel's cluster"):
         emulate.run(program, launch(grid=10, block=128, args=args))
 
 

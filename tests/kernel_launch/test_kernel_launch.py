@@ -173,12 +173,12 @@ ARRAY = ARGUMENT + 'dtype = "f32"\nshape = [4]\n'
         (ARGUMENT + 'file = "broken.npy"', ["broken.npy' cannot be read"]),
         (ARGUMENT + 'file = "complex.npy"', ["complex64", "which no kernel takes"]),
         (ARGUMENT + 'dtype = "f32"\nfile = "weights.npy"', ["holds f64[2, 3]", "the file says both"]),
-        (ARGUMENT + 'dtype = "f32"\nfile = "state.bin"', ["is no .npy file", "numpy.save"]),
-        (ARGUMENT + 'alias = "y"', ["'x' aliases 'y', which is no array"]),
+        (ARGUMENT + 'dtype = "f32"\nfile = "state.bin"', ["is not a .npy file", "numpy.save"]),
+        (ARGUMENT + 'alias = "y"', ["'x' aliases 'y', which is not an array"]),
         (ARRAY + '[[args]]\nname = "y"\nalias = "z"', ["Known are x."]),
         (ARRAY + '[[args]]\nname = "y"\nalias = "x"\noffset = 16', ["starts past the end of 'x'", "16"]),
         (ARRAY + '[[args]]\nname = "x"\nvalue = 1', ["argument 'x' is given twice"]),
-        ("grid = 1\nblock = 1\n[[constants]]\nvalue = 1", ["constants[0] is no symbol of its own"]),
+        ("grid = 1\nblock = 1\n[[constants]]\nvalue = 1", ["constants[0] is not a symbol of its own"]),
     ],
 )
 def test_file_refusals_name_file_key_and_way_out(folder, text, parts):
@@ -357,7 +357,7 @@ def test_override_replaces_merges_and_adds(folder):
     assert changed.include == (folder / "headers", Path("more"))
     assert [argument.name for argument in changed.args] == [a.name for a in whole.args] + ["extra"]
     assert (changed.args[0].fill, changed.args[1].value) == ("ones", 3)
-    with pytest.raises(InputError, match="aliases 'input', which is no array"):
+    with pytest.raises(InputError, match="aliases 'input', which is not an array"):
         override(whole, args={"input": 3})
     assert launch(whole.path, grid=5) == override(whole, grid=5)
 
@@ -371,7 +371,7 @@ def test_override_replaces_merges_and_adds(folder):
         ({"grid": (1, 1, 65536)}, "grid.z is 65536"),
         ({"smem": 232449}, "The limit is 232448."),
         ({"grid": 32, "cluster": 32}, "32 blocks, more than any GPU allows. The limit is 16."),
-        ({"grid": 7, "cluster": 2}, "grid 7x1x1 is no multiple of cluster 2x1x1."),
+        ({"grid": 7, "cluster": 2}, "grid 7x1x1 is not a multiple of cluster 2x1x1."),
     ],
 )
 def test_check_names_the_limit(changes, limit):

@@ -90,7 +90,7 @@ WRONG = {  # id: (board, the change, the sentence)
     "far less than the pins": ("a40", ("dram_achievable_bandwidth", "value = 679 -> value = 300"), "less than half"),
     "L2 slower than DRAM": ("a40", ("l2_bandwidth", "value = 2428 -> value = 600"), "dram_bandwidth exceeds l2_b"),
     "L2 faster than all L1": ("a40", ("l2_bandwidth", "value = 2428 -> value = 99999"), "exceeds the L1 rate"),
-    "half an SM": ("a40", ("sm_count", "value = 84 -> value = 83.5"), "sm_count is no whole number"),
+    "half an SM": ("a40", ("sm_count", "value = 84 -> value = 83.5"), "sm_count is not a whole number"),
     "a unit slipped": ("a40", ("launch_cost", "value = 2.08 -> value = 2080"), "launch_cost is outside"),
     "latency of another clock": ("a40", ("latency_clock", "value = 1740 -> value = 174"), "dram_latency is 3183 ns"),
     "no relative": ("rtx-a6000", ("l1_latency", "from the A40, -> from a board of the "), "l1_latency is assumed, but"),

@@ -131,9 +131,9 @@ def test_what_a_table_lacks_is_asked_for(tmp_path: Path) -> None:
         (frame(), ("--code", str(SAXPY)), "Give --grid and --block"),
         (raw(), (), "with --code"),
         (details(), ("--code", str(SAXPY)), "Name one with --gpu"),
-        ("a,b\n1,2\n", (), "no table of Nsight Compute"),
+        ("a,b\n1,2\n", (), "not a table of Nsight Compute"),
         (raw() + '"0","1"\n', (), "line 6: 2 cells"),
-        (raw().replace("(4096, 1, 1)", "(1, 2, 3, 4)"), (), "no size of a grid"),
+        (raw().replace("(4096, 1, 1)", "(1, 2, 3, 4)"), (), "not a size of a grid"),
         (raw().partition('"0"')[0], (), "no profiled launch"),
     ):
         path.write_text(text)

@@ -53,5 +53,5 @@ def test_what_is_wrong_with_the_build_is_named(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="cannot be read"):
         with_build(Options(build=tmp_path / "a"), tmp_path / "a" / "kernel.cu")
     (place / "compile_commands.json").write_text("[")
-    with pytest.raises(InputError, match="is no JSON"):
+    with pytest.raises(InputError, match="is not JSON"):
         with_build(Options(build=place), tmp_path / "a" / "kernel.cu")

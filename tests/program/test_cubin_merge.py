@@ -91,5 +91,5 @@ def test_variants_of_a_source_take_one_call(monkeypatch: pytest.MonkeyPatch, tmp
 def test_only_cuda_has_variants(tmp_path: Path) -> None:
     listing = tmp_path / "k.sass"
     listing.write_text("x")
-    with pytest.raises(InputError, match=r"is no CUDA C\+\+"):
+    with pytest.raises(InputError, match=r"is not CUDA C\+\+"):
         variants(listing, machine.gpu("h200"), None, [Options()])

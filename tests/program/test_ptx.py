@@ -153,7 +153,7 @@ def test_a_function_that_is_elsewhere() -> None:
     [
         (".version 7.0", "", "is not PTX: it has no .version line"),
         (".target sm_75", "", "is not PTX: it has no .target line"),
-        (".target sm_75", ".target map_f64_to_f32", "map_f64_to_f32 is no architecture"),
+        (".target sm_75", ".target map_f64_to_f32", "map_f64_to_f32 is not an architecture"),
         (".entry", ".func", r"is PTX without a kernel \(\.entry\)"),
     ],
 )

@@ -100,7 +100,7 @@ def test_lines_of_uncoalesced_accesses() -> None:
     [
         ("", {}, (), "holds no PTX instruction"),
         ("// nothing\n.version 8.0\n", {}, (), "holds no PTX instruction"),
-        ("int main() { return 0; }", {}, (), "line 1: `int main\\(\\)` is no PTX instruction"),
+        ("int main() { return 0; }", {}, (), "line 1: `int main\\(\\)` is not a PTX instruction"),
         (FIGURE_13, {"$L": 3.0}, (), r"has no loop at \$L. Its loops begin at: \$OUTERLOOP"),
         ("ret;", {"$L": 3.0}, (), "Its loops begin at: none"),
         (FIGURE_13, {}, (7,), "line 7 is no access to global or local memory. Those are: 6, 8, 17"),

@@ -167,7 +167,7 @@ def test_mistakes_are_named(arguments, others, error, words):
 
 
 def test_a_kernel_that_is_none_is_named():
-    with pytest.raises(CommandError, match="no function under @triton.jit"):
+    with pytest.raises(CommandError, match="not a function under @triton.jit"):
         front.analyze(len, grid=(1,), gpu="h200")
 
 

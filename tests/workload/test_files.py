@@ -372,7 +372,7 @@ def test_predict_refusals(tmp_path):
     bare.write_text(HEAD)
     for words, code, part in (
         ([path, "--gpu", "h2000"], 2, "Did you mean"),
-        ([path, "--gpu", "sm_90"], 1, "is no board"),
+        ([path, "--gpu", "sm_90"], 1, "is not a board"),
         ([path, "--case", "a"], 2, "has no case 'a'. It has no cases."),
         ([path, "--models", "astrology"], 2, "No model is called 'astrology'"),
         ([path, "--clock", "fast"], 2, "Clock 'fast'"),

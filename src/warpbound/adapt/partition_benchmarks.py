@@ -142,7 +142,7 @@ def _positive(text: str, name: str, place: str) -> float:
     except ValueError:
         value = 0.0
     if not 0.0 < value < float("inf"):
-        raise InputError(f"benchmark file {place}: {name} '{text.strip()}' is no positive number.", "Correct it.")
+        raise InputError(f"benchmark file {place}: {name} '{text.strip()}' is not a positive number.", "Correct it.")
     return value
 
 

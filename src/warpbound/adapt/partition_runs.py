@@ -33,7 +33,7 @@ def measured(text: str, origin: str) -> Benchmarks:
         runs = [record for record in results["records"] if record["axes"]["kernel"] in OPERATIONS]
         rows = [_row(record) for record in runs]
     except (ValueError, KeyError, TypeError) as wrong:
-        raise InputError(f"'{origin}' is no file of camping measurements ({wrong}).", "Measure it again.") from None
+        raise InputError(f"'{origin}' is not a file of camping measurements ({wrong}).", "Measure it again.") from None
     if not rows:
         raise InputError(f"'{origin}' has no micro-benchmarks of camping.", "`warpbound measure --only camping`.")
     operation, word, pattern, warps, time = zip(*rows, strict=True)

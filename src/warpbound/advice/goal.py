@@ -61,7 +61,7 @@ def parse_target(words: str) -> Target:
     match = re.fullmatch(r"(\d+(?:\.\d*)?|\.\d+)\s*(x|%|s|ms|us|ns)", words.strip())
     value = float(match[1]) if match else 0.0
     if match is None or value <= 0 or (match[2] == "x" and value < 1) or (match[2] == "%" and value > 100):
-        raise CommandError(f"--target {words!r} is no goal.", "Write a gain (1.5x), a time (80us) or a share (90%).")
+        raise CommandError(f"--target {words!r} is not a goal.", "Write a gain (1.5x), a time (80us) or a share (90%).")
     if match[2] == "x":
         return Target(words, gain=value)
     if match[2] == "%":

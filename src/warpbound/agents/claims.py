@@ -34,9 +34,9 @@ def check(gpu: str, rate: float, unit: str, type_: str = "fp32", answer: KernelR
     positive.
     """
     if unit not in UNITS:
-        raise CommandError(f"'{unit}' is no unit of a rate here.", f"Give one of {', '.join(UNITS)}.")
+        raise CommandError(f"'{unit}' is not a unit of a rate here.", f"Give one of {', '.join(UNITS)}.")
     if type_ not in TYPES:
-        raise CommandError(f"'{type_}' is no type of arithmetic here.", f"Give one of {', '.join(TYPES)}.")
+        raise CommandError(f"'{type_}' is not a type of arithmetic here.", f"Give one of {', '.join(TYPES)}.")
     if not 0 < rate < float("inf"):
         raise CommandError(f"The rate is {rate}.", "Give a positive number.")
     board = machine.gpu(gpu)

@@ -40,7 +40,7 @@ def evaluated(expression: str, arrays: Mapping[str, Any]) -> NDArray[Any]:
         tree = ast.parse(expression, mode="eval")
         return np.asarray(_value(tree.body, arrays))
     except SyntaxError as problem:
-        raise CommandError(f"The reference `{expression}` is no expression.", _WAY_OUT) from problem
+        raise CommandError(f"The reference `{expression}` is not an expression.", _WAY_OUT) from problem
     except (TypeError, ValueError, ArithmeticError, IndexError, MemoryError, RecursionError) as problem:
         raise CommandError(f"The reference `{expression}` fails: {problem}.", "Check shapes and types.") from problem
 

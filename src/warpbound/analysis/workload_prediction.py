@@ -93,7 +93,7 @@ def predicted(
 ) -> WorkloadResult:
     """One case on one board."""
     if not board.board:
-        raise InputError(f"{board.name} is no board: nothing can be predicted on it.", "Name one of `warpbound gpus`.")
+        raise InputError(f"{board.name} is not a board: nothing can be predicted on it.", "See `warpbound gpus`.")
     return predicted_of(case, launched(case, board, clock_word), models, clock_word)
 
 

@@ -173,7 +173,7 @@ def _check(x: Measured, gpu: Gpu) -> None:
         reason = f"--block: {x.block} threads, but a block of {gpu.name} has {threads} at most."
         raise CommandError(reason, "Give a smaller block.")
     if x.time is not None and not 0.0 < x.time < float("inf"):
-        raise CommandError(f"--time {x.time:g} is no time.", "Give seconds, more than 0.")
+        raise CommandError(f"--time {x.time:g} is not a time.", "Give seconds, more than 0.")
 
 
 def _notes(x: Measured, gpu: Gpu) -> list[str]:

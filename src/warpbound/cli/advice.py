@@ -46,7 +46,7 @@ def try_changes(form: str, out: str | None, applies: bool, **options: Any) -> No
 
 
 def trials_of(request: "Request") -> "list[Trials]":
-    """The changes tried for each board. Raises CommandError without a launch, InputError for what is no CUDA C++."""
+    """The changes tried for each board. Raises CommandError without a launch, InputError for what is not CUDA C++."""
     from warpbound.advice.trial import tried
     from warpbound.advice.variant import Question
     from warpbound.program.source_files import read_text
@@ -84,5 +84,5 @@ def _file(request: "Request") -> Path:
         raise CommandError("Changes are tried on one file.", "Give one .cu file.")
     path = request.sources[0]
     if path.suffix not in (".cu", ".cuh"):
-        raise InputError(f"{path} is no CUDA C++, so nothing of it can be changed.", "Give a .cu file.")
+        raise InputError(f"{path} is not CUDA C++, so nothing of it can be changed.", "Give a .cu file.")
     return path

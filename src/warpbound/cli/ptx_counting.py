@@ -43,7 +43,7 @@ def count(file: Path, trips: tuple[str, ...], uncoalesced: str, form: str) -> No
 def _trips(word: str) -> tuple[str, float]:
     label, _, times = word.rpartition("=")
     if not label or not re.fullmatch(r"\d{1,15}(?:\.\d+)?", times):
-        raise CommandError(f"--trips {word} is no LABEL=NUMBER.", "Write the loop's label and how often it runs.")
+        raise CommandError(f"--trips {word} is not of the form LABEL=NUMBER.", "Write a label and its trip count.")
     return label, float(times)
 
 

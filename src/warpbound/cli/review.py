@@ -147,4 +147,4 @@ def _read(path: str) -> "Snapshot":
         reason = f"{path} cannot be read ({failed.strerror})."
         raise InputError(reason, "Write it with `warpbound snapshot -o`.") from failed
     except msgspec.MsgspecError as failed:
-        raise InputError(f"{path} is no snapshot: {failed}.", "Write it with `warpbound snapshot -o`.") from failed
+        raise InputError(f"{path} is not a snapshot: {failed}.", "Write it with `warpbound snapshot -o`.") from failed

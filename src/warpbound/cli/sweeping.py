@@ -67,6 +67,6 @@ def _target(word: str | None) -> float | None:
     except ValueError:
         value = 0.0
     if value <= 0:
-        raise CommandError(f"--target {word!r} is no number of times.", "Write --target 1.5x.")
+        raise CommandError(f"--target {word!r} is not a number of times.", "Write --target 1.5x.")
     return value
 

@@ -111,7 +111,7 @@ def checked(start: Numbers, alignment: int, warps: Warps) -> Numbers:
     wrong = (offsets % alignment) != 0
     if wrong.any():
         lane = int(wrong.argmax())
-        reason = f"shared address {int(offsets[lane]):#x} of a bulk copy is no multiple of {alignment}"
+        reason = f"shared address {int(offsets[lane]):#x} of a bulk copy is not a multiple of {alignment}"
         raise BadAccess(int(warps.own[lane]) * LANES, reason)
     return offsets
 

@@ -29,7 +29,7 @@ def cluster_of(program: Program, launch: Launch) -> Dim:
         raise CommandError(f"the kernel is compiled for clusters of {sizes} blocks.", "Launch it with these.")
     if any(blocks % size for blocks, size in zip(launch.grid, extent, strict=True)):
         raise CommandError(
-            f"the grid is no multiple of the kernel's cluster, {' x '.join(str(size) for size in extent)} blocks.",
+            f"the grid is not a multiple of the kernel's cluster, {' x '.join(str(size) for size in extent)} blocks.",
             "Make every grid dimension a multiple of the cluster's.",
         )
     return extent

@@ -158,5 +158,5 @@ def architectures(text: str | None) -> tuple[int, ...]:
         for arch in archs:
             limits(f"{arch // 10}.{arch % 10}")
     except ValueError:
-        raise CommandError(f"--arch {text} is no list of architectures.", "Write it like 80,90.") from None
+        raise CommandError(f"--arch {text} is not a list of architectures.", "Write it like 80,90.") from None
     return archs

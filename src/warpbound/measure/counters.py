@@ -225,4 +225,4 @@ def _load(path: Path, kind: type[Content]) -> Content | None:
     try:
         return msgspec.json.decode(path.read_bytes(), type=kind)
     except (OSError, ValueError) as error:
-        raise InputError(f"{path} is no file of counters ({error}).", "Delete it and count again.") from error
+        raise InputError(f"{path} is not a file of counters ({error}).", "Delete it and count again.") from error

@@ -263,7 +263,7 @@ def load(path: Path) -> RawFile:
         content |= {"device": Facts(**content["device"]), "records": tuple(Record(**row) for row in content["records"])}
         return RawFile(**content)
     except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} is no file of measurements ({error}).", "Delete it and measure again.") from error
+        raise InputError(f"{path} is not a file of measurements ({error}).", "Delete it and measure again.") from error
 
 
 def read_folder(out: Path, names: tuple[str, ...]) -> list[RawFile]:

@@ -150,7 +150,7 @@ class _Scope:
                 raise CommandError(
                     f"{self.text!r} takes an index from memory.", "What it is depends on the array's contents."
                 )
-        raise CommandError(f"{self.text!r} holds something that is no integer arithmetic.", _WAY_OUT)
+        raise CommandError(f"{self.text!r} holds something that is not integer arithmetic.", _WAY_OUT)
 
     def _name(self, name: str) -> Form:
         if name == "warpSize":

@@ -54,7 +54,7 @@ def is_table(name: str | Path) -> bool:
 
 
 def read_table(path: str | Path) -> Report:
-    """The launches of a CSV file. Raises InputError where it cannot be read or is no table of Nsight's."""
+    """The launches of a CSV file. Raises InputError where it cannot be read or is not a table of Nsight's."""
     path = Path(path)
     try:
         text = path.read_text(encoding="utf-8-sig", errors="replace")
@@ -88,7 +88,7 @@ def _rows(text: str, path: Path) -> tuple[list[str], Rows]:
     names = {"Kernel Name", "Metric"}
     begin = next((at for at, line in enumerate(lines) if names & set(_cells([line])[0])), None)
     if begin is None:
-        raise InputError(f"{path} is no table of Nsight Compute: no line has a column Kernel Name or Metric.", BROKEN)
+        raise InputError(f"{path} is not a table of Nsight Compute: it has no column Kernel Name or Metric.", BROKEN)
     header, *rest = _cells(lines[begin:])
     rows = []
     for number, row in enumerate(rest, begin + 2):
@@ -183,7 +183,7 @@ def _extent(cell: str, path: Path) -> tuple[int, int, int]:
     if not sizes:
         return NO_SIZE
     if len(sizes) > len(NO_SIZE):
-        raise InputError(f"{path}: '{cell}' is no size of a grid or a block.", BROKEN)
+        raise InputError(f"{path}: '{cell}' is not a size of a grid or a block.", BROKEN)
     x, y, z = [*sizes, 1, 1][:3]
     return x, y, z
 

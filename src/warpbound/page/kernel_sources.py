@@ -93,7 +93,7 @@ def _launch_of(question: Question) -> Launch | None:
     if any("@" in word for word in words):
         raise CommandError("The page reads no file for an argument.", "Write x=f32[1000]:randn, say.")
     if question.smem and not question.smem.isdigit():
-        raise CommandError(f"Shared memory {question.smem!r} is no number of bytes.", "Write 0 or more.")
+        raise CommandError(f"Shared memory {question.smem!r} is not a number of bytes.", "Write 0 or more.")
     smem = int(question.smem) if question.smem else None
     grid = parse_dim(_commas(question.grid)) if question.grid else None
     block = parse_dim(_commas(question.block)) if question.block else None

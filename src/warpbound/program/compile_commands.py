@@ -50,7 +50,7 @@ def _entry(place: Path, source: Path) -> Mapping[str, Any]:
             f"{place} cannot be read ({failed.strerror}).", "Let CMake write it: -DCMAKE_EXPORT_COMPILE_COMMANDS=ON."
         ) from failed
     except ValueError as damaged:
-        raise InputError(f"{place} is no JSON ({damaged}).", "Let the build write it again.") from damaged
+        raise InputError(f"{place} is not JSON ({damaged}).", "Let the build write it again.") from damaged
     resolved = source.resolve()
     for entry in (each for each in entries if isinstance(each, dict)) if isinstance(entries, list) else ():
         if (Path(str(entry.get("directory", "."))) / str(entry.get("file", ""))).resolve() == resolved:

@@ -116,7 +116,7 @@ def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
     version = dict(_VERSION.findall(finished.stderr))
     if len(version) < len(("major", "minor", "build")):
         first = next(iter(finished.stderr.strip().splitlines()), "it prints nothing")
-        raise InputError(f"{place} is no nvcc that works: {first}.", "Name another with --compiler nvcc=PATH.")
+        raise InputError(f"{place} is not a working nvcc: {first}.", "Name another with --compiler nvcc=PATH.")
     release = f"{version['MAJOR']}.{version['MINOR']}"
     libraries = _folders("LIBRARIES", finished.stderr)
     complete = any((each / "libcudart.so").exists() for each in libraries)

@@ -93,7 +93,7 @@ def _header(text: str, name: str) -> Header:
         )
     match = _ARCHITECTURE.fullmatch(target[1])
     if match is None:
-        raise InputError(f"{name}: .target {target[1]} is no architecture.", "PTX names one like sm_80.")
+        raise InputError(f"{name}: .target {target[1]} is not an architecture.", "PTX names one like sm_80.")
     return Header(version[1], int(match[1]), match[2])
 
 

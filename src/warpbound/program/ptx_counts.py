@@ -117,7 +117,7 @@ def _check(
     for line in lines:
         if line not in accesses:
             known = ", ".join(map(str, sorted(accesses))) or "none"
-            raise InputError(f"{source}, line {line} is not an access to global or local memory.", f"Those are: {known}.")
+            raise InputError(f"{source}, line {line} is no access to global or local memory.", f"Those are: {known}.")
 
 
 def _counted(body: _Body, trips: Mapping[str, float], uncoalesced: Collection[int] | None) -> Counted:
@@ -189,7 +189,7 @@ def _statement(line: int, text: str, source: str) -> _Statement:
     match = _INSTRUCTION.match(text)
     if not match or not (match[2] or match[1] in _PLAIN):
         raise InputError(
-            f"{source}, line {line}: `{text.split(chr(10))[0][:40]}` is no PTX instruction.",
+            f"{source}, line {line}: `{text.split(chr(10))[0][:40]}` is not a PTX instruction.",
             "Give what `nvcc -ptx` writes, or a piece of it.",
         )
     words = tuple(word for word in match[2].split(".") if word)

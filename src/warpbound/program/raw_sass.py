@@ -96,7 +96,7 @@ def read_bare(text: str, source: str, machine: Gpu) -> Listing:
 
 def _no_instruction(line: _Line, source: str) -> InputError:
     return InputError(
-        f"{source}, line {line.number}: `{line.code[:40]}` is no instruction.",
+        f"{source}, line {line.number}: `{line.code[:40]}` is not an instruction.",
         "Give instructions, labels and comments (//) only, one a line and none left out.",
     )
 

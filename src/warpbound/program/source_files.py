@@ -244,11 +244,11 @@ def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Opti
     """The one kernel of a CUDA source under each of several options, as `compile_program` gives it, or why there is
     none; their machine code is read by one call of nvdisasm.
 
-    Raises InputError where the source cannot be read or is no CUDA C++.
+    Raises InputError where the source cannot be read or is not CUDA C++.
     """
     name, raw = _contents(source)
     if is_cubin(raw) or is_binary(raw) or source.suffix not in _CUDA_ENDINGS:
-        raise InputError(f"{name} is no CUDA C++, so macros change nothing of it.", "Give a .cu file.")
+        raise InputError(f"{name} is not CUDA C++, so macros change nothing of it.", "Give a .cu file.")
     text, arch = _text(raw, name), compiled_arch(machine)[0]
     outputs: list[Compiled | WarpboundError] = []
     compilers: list[Callable[[int], Compiled]] = []

@@ -62,7 +62,7 @@ def executable(name: str) -> Executable:
             imported = _imported(elf)
             holds_device_code = any(section.name in _FATBIN for section in elf.iter_sections())
     except (ELFError, ValueError, KeyError, AttributeError) as broken:
-        raise InputError(f"{path} is no program that can be read ({broken}).", "Build it again.") from broken
+        raise InputError(f"{path} is not a program that can be read ({broken}).", "Build it again.") from broken
     libraries = [_library(soname, imported) for soname in needed]
     cudart = next((each for each in libraries if _CUDART.match(each.soname)), None)
     if cudart is None and holds_device_code:

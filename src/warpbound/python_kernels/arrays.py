@@ -43,7 +43,7 @@ class Array:
 
 def array(value: object, name: str) -> Array | None:
     """The array that `value` is: an Argument, text as `--arg` takes it, a NumPy array, or anything with `shape` and
-    `dtype` (a PyTorch tensor on any device, "meta" too); None where it is no array.
+    `dtype` (a PyTorch tensor on any device, "meta" too); None where it is not an array.
 
     Contents come from memory of the host only, and from types that NumPy has; the address of another array is never
     read. CommandError where the type of the elements is unknown.

@@ -53,7 +53,7 @@ def _tensor(board: Gpu) -> Iterator[str]:
         if rate is not None and board.arch < first:
             yield f"{name} does not exist before sm_{first}."
         elif rate is not None and (rate % 1 or int(rate) & (int(rate) - 1)):
-            yield f"{name} = {rate:g} is no power of two."
+            yield f"{name} = {rate:g} is not a power of two."
     for name in TENSOR_RATES:
         other, ratio = PARAMETERS[name].ratio_to, PARAMETERS[name].ratio
         a, b = board.get(name), board.get(other) if other else None
@@ -82,7 +82,7 @@ def _plausible(board: Gpu) -> Iterator[str]:
         if not low <= board.value(name) <= high:
             yield f"{name} is outside {low:g} to {high:g}."
     if board.get("sm_count") and board.value("sm_count") % 1:
-        yield "sm_count is no whole number."
+        yield "sm_count is not a whole number."
     seconds = (board.get("dram_latency") or 0) / (board.get("latency_clock") or 1)
     if seconds and not 100e-9 < seconds < 1000e-9:
         yield f"dram_latency is {seconds * 1e9:.0f} ns."

@@ -194,7 +194,7 @@ def _word(value: str | float) -> str:
 
 def _axis(name: str, values: list[Value] | _Range, path: Path) -> Axis:
     if name not in PARAMETERS:
-        raise InputError(f"{path}: {name} is no parameter of a board.", suggestion(name, PARAMETERS))
+        raise InputError(f"{path}: {name} is not a parameter of a board.", suggestion(name, PARAMETERS))
     if isinstance(values, _Range):
         first, last = _number(values.first), _number(values.last)
         if first[1] != last[1]:

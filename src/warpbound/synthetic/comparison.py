@@ -101,7 +101,7 @@ def _samples(path: Path) -> Curve:
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
         if not lines or tuple(lines[0].split(",")) != HEADER:
-            raise InputError(f"{path} is no table of the synthetic family.", hint)
+            raise InputError(f"{path} is not a table of the synthetic family.", hint)
         return np.array([[float(word) for word in line.split(",")] for line in lines[1:] if line]).reshape(-1, 3)
     except OSError as failed:
         raise InputError(f"{path} cannot be read ({failed.strerror}).", hint) from failed

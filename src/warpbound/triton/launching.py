@@ -127,7 +127,7 @@ def _resolved(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any]
         kernel = getattr(kernel, "kernel", getattr(kernel, "fn", None))
         if kernel is None:
             hint = "Decorate it, and give it without its grid."
-            raise CommandError("The kernel is no function under @triton.jit.", hint)
+            raise CommandError("The kernel is not a function under @triton.jit.", hint)
     names = [parameter.name for parameter in kernel.params]
     if len(args) > len(names):
         raise CommandError(f"{kernel.__name__} takes {len(names)} arguments; {len(args)} are given.", "Leave some out.")

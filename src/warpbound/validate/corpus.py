@@ -153,7 +153,7 @@ def _rows(corpus: Corpus, table: list[dict[str, str]]) -> Iterator[Row]:
         except ZeroDivisionError:
             seconds = math.inf
         if not 0 < seconds < math.inf:
-            reason = f"{shared.measured.column} = {words[shared.measured.column]} is no time of a launch."
+            reason = f"{shared.measured.column} = {words[shared.measured.column]} is not a time of a launch."
             raise InputError(f"{corpus.folder / ROWS}, row {line}: {reason}", "Give a finite number above zero.")
         same = tuple(f"{key}={words[key]}" for key in words if key not in (*shared.choices, shared.measured.column))
         yield Row(kernel, words["gpu"], words, seconds, clock, _kind(shared, words), same if shared.choices else ())

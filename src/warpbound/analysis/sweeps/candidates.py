@@ -199,7 +199,7 @@ def _read(cache: Path) -> list[_Kept]:
         try:
             found += [msgspec.json.decode(line, type=_Kept)] if line else []
         except msgspec.MsgspecError as fault:
-            wrong = f"{cache}:{number} is no answer of a cache ({fault})."
+            wrong = f"{cache}:{number} is not an answer of a cache ({fault})."
     if wrong and not found:
         raise InputError(wrong, "Name another file.")
     return found

@@ -69,7 +69,7 @@ def rank(  # noqa: PLR0913  (the signature is the public one)
     condition, likewise. processes : by default one per processor; more than one need the usual
     `if __name__ == "__main__"` around the caller. progress : called with the number of tunings done, and of all.
     A tuning that does not compile, does not fit or could not be executed has `error` (reason, hint) in place of the
-    answer. Raises CommandError where an expression is wrong, InputError where the source is no CUDA C++, and the first
+    answer. Raises CommandError where an expression is wrong, InputError where the source is not CUDA C++, and the first
     error where no tuning has a time.
     """
     ranking = ranking_of(
