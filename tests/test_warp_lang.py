@@ -65,7 +65,7 @@ def test_mistakes_are_named():
     for kernel, inputs, words in (
         (scale_and_add, (array_of, array_of, 1.0), "has no value for 'out'"),
         (scale_and_add, ("f64[64]", array_of, 1.0, array_of), "1 axes of float64; the kernel declares 1 of float32"),
-        (scale_and_add, (2.0, array_of, 1.0, array_of), "'x' is no array"),
+        (scale_and_add, (2.0, array_of, 1.0, array_of), "'x' is not an array"),
         (lengths, ("f32[8,3]", "words", array_of), "'m' is no mat33"),
     ):
         with pytest.raises(CommandError, match=words):

@@ -127,7 +127,7 @@ def test_apply_writes_the_best_change(tmp_path: Path) -> None:
     ("words", "code", "sentence"),
     [(["saxpy.cu", "--gpu", "h200"], 2, "Without a launch"),
      (["saxpy.cu", "vector_add.cu", "--gpu", "h200"], 2, "one file"),
-     (["saxpy.cu", "--gpu", "sm_90", "--grid", "1", "--block", "32"], 1, "no board"),
+     (["saxpy.cu", "--gpu", "sm_90", "--grid", "1", "--block", "32"], 1, "not a board"),
      (["listings/volkov_vector_add.sass", "--gpu", "h200", "--grid", "1", "--block", "32"], 1, "not CUDA C++")],
 )  # fmt: skip
 def test_what_cannot_be_tried_is_refused(words: list[str], code: int, sentence: str) -> None:

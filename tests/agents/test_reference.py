@@ -34,7 +34,7 @@ def test_values_are_pythons(expression):
         ("x.tofile('f')", "calls"),
         ("(lambda: 1)()", "calls"),
         ("y + 1", "names 'y'"),
-        ("x +", "is no expression"),
+        ("x +", "is not an expression"),
         ("x @ i[:2]", "fails"),
         ("x[7]", "fails"),
         ("1" * (LONGEST + 1), "characters"),

@@ -90,7 +90,7 @@ def test_mistakes_are_one_sentence():
         ("check_claim", {"gpu": "h200", "rate": 1.0, "unit": "apples"}),
     ]
     answers = asked(*calls)
-    expected = ("h2000", "needs grid and block", "Did you mean", "no array 'z'", "no unit")
+    expected = ("h2000", "needs grid and block", "Did you mean", "no array 'z'", "not a unit")
     for text, words in zip(answers, expected, strict=True):
         assert words in text
         assert "Traceback" not in text

@@ -82,7 +82,7 @@ WRONG = {  # id: (board, the change, the sentence)
     "bandwidth": ("l40", ("dram_data_rate", "value = 18 -> value = 20"), "bus x data rate is 960 GB/s"),
     "peak": ("l40", ("fp32_peak", "value = 90.5 -> value = 100"), "gives 90.52 TFLOP/s at best, fp32_peak is 100"),
     "lanes": ("t4", ("sm_count", "value = 40 -> value = 48"), "lanes x clock x SMs gives"),
-    "no power of two": ("a40", ("tensor_int8", "value = 1024 -> value = 1000"), "tensor_int8 = 1000 is no power"),
+    "no power of two": ("a40", ("tensor_int8", "value = 1024 -> value = 1000"), "tensor_int8 = 1000 is not a power"),
     "widths out of step": ("a40", ("tensor_tf32", "value = 256 -> value = 512"), "tensor_tf32 is 1 x tensor_bf16"),
     "latencies": ("a40", ("l1_latency", "value = 33.1 -> value = 300"), "l1_latency exceeds l2_latency"),
     "clocks": ("a40", ("base_clock", "value = 1305 -> value = 1800"), "base_clock exceeds boost_clock"),

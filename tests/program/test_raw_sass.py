@@ -105,7 +105,7 @@ def test_files_and_bytes(tmp_path: Path) -> None:
         ("/*0120*/  FADD R4, R4, R2 ;\n", "", "a40", "line 3: address 0x130 where 0x120 was due"),
         ("0x110 ;", "0x150 ;", "a40", "`@!P0 BRA 0x150` leads to 0x150, where no instruction is"),
         ("0x110 ;", "away ;", "a40", "`@!P0 BRA away` leads to no label"),
-        ("/*0140*/", "...\n/*0140*/", "a40", r"line 5: `\.\.\.` is no instruction"),
+        ("/*0140*/", "...\n/*0140*/", "a40", r"line 5: `\.\.\.` is not an instruction"),
         ("", "", "k40", "line 2: address 0x110 where 0x108 was due"),
     ],
 )

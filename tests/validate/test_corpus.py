@@ -122,8 +122,8 @@ def test_units():
         ("corpus.toml", TABLE + "\n[launch]\nx = 1\n", "cannot be read"),
         ("rows.csv", "gpu,n\na100-sxm-80gb,3\n", "row 2"),
         ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,fast\n", "row 2"),
-        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,-3\n", "row 2: us = -3 is no time"),
-        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,nan\n", "row 2: us = nan is no time"),
+        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,-3\n", "row 2: us = -3 is not a time"),
+        ("rows.csv", "gpu,n,blocks,us\na100-sxm-80gb,3,1,nan\n", "row 2: us = nan is not a time"),
     ],
 )
 def test_what_is_wrong_in_a_corpus_is_said(folder, name, text, said):

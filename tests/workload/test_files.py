@@ -415,5 +415,5 @@ def test_cases_are_chosen_by_name_and_failures_stand_beside_answers():
     with pytest.raises(CommandError, match="has no case 'Mb9'. Its cases are Mb1_C"):
         predictions("hong-kim-micro", cases=("Mb9",))
     results = predictions("hong-kim-table-2", "8800gtx,sm_90")
-    assert "no board" in results[1].error.reason
+    assert "not a board" in results[1].error.reason
     assert CliRunner().invoke(main, ["predict", "hong-kim-table-2", "--gpu", "8800gtx,sm_90"]).exit_code == 0

@@ -49,7 +49,7 @@ def test_expressions(text: str, value: int) -> None:
 @pytest.mark.parametrize(("text", "said"), [
     ("TILE +", "is not an expression"), ("TILES", "names TILES, which has no value"),
     ("TILE / (TILE - 98)", "divides by 0"),
-    ("TILE ** 9", "is not an expression of names"), ("TYPE + 1", "TYPE=float is no integer"), ("1.5", "is no"),
+    ("TILE ** 9", "is not an expression of names"), ("TYPE + 1", "TYPE=float is not an integer"), ("1.5", "is not"),
     ("__import__('os')", "not an expression of"), ("TILE.real", "names TILE.real"), ("True", "not an expression"),
     ("-" * 60 + "TILE", "nested too deeply"), ("", "is not an expression"),
 ])  # fmt: skip
