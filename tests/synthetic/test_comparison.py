@@ -166,7 +166,11 @@ def test_nothing_is_said_beyond_the_samples(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     "text, said",
-    [("", "not a table"), ("a,b,c\n1,2,3\n", "not a table"), (",".join(comparison.HEADER) + "\n1,x,3\n", "three numbers")],
+    [
+        ("", "not a table"),
+        ("a,b,c\n1,2,3\n", "not a table"),
+        (",".join(comparison.HEADER) + "\n1,x,3\n", "three numbers"),
+    ],
 )
 def test_other_files_are_refused(text: str, said: str, tmp_path: Path) -> None:
     path = tmp_path / "other.csv"
