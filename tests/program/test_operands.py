@@ -64,6 +64,7 @@ BY_HAND = [
     ("|c[0x0][0x178]|", "constant", {"bank": 0, "value": 0x178, "absolute": True}),
     ("-c[0x0][0x164]", "constant", {"bank": 0, "value": 0x164, "negate": True}),
     ("c[0x0][0x160].H0_H0", "constant", {"bank": 0, "value": 0x160, "suffixes": ("H0_H0",)}),
+    ("c[0x0][-0x6880]", "constant", {"bank": 0, "value": 0x9780}),  # above half of a bank
     ("[0xc]", "memory", {"value": 12}),
 ]
 

@@ -341,3 +341,11 @@ def test_a_launch_whose_template_arguments_cannot_be_deduced_is_said() -> None:
     assert any("the launch of ns::t leaves its template arguments" in note for note in beside.assumed)
     (asked,) = kernels(text, kernel="t<F>")
     assert (asked.title, asked.assumed) == ("ns::t<F>", ())
+
+
+def test_the_empty_kernel_of_cub_is_left_out_beside_others() -> None:
+    probe = "namespace cub { namespace V { namespace detail { template <class T> __global__ void EmptyKernel() {}\n"
+    probe += "template __global__ void EmptyKernel<void>(); } } }\n"
+    own = "__global__ void k(float* x) { *x = 1; }\n"
+    assert titles(probe + own) == ["k"]
+    assert titles(probe) == ["cub::V::detail::EmptyKernel<void>"]

@@ -116,6 +116,9 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     part.parent.mkdir()
     part.write_text("__global__ void k(int* x) { x[0] = 1; }\n")
     assert_refused(as_process("run", "--", str(part)), FAILED, "has no main function", "warpbound analyze")
+    header = tmp_path / "kernels.cuh"
+    header.write_text(part.read_text())
+    assert_refused(as_process("run", "--", str(header)), FAILED, "is a header, not a program", "warpbound analyze")
     (part.parent / "main.cpp").write_text("int answer();\nint main() { return answer(); }\n")
     (part.parent / "answer.cpp").write_text("int answer() { return 0; }\n")
     whole = as_process("run", "--", str(part))
@@ -124,6 +127,8 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     lacking = tmp_path / "lacking.cu"
     lacking.write_text("#include <opencv2/opencv.hpp>\nint main() {}\n")
     assert_refused(as_process("run", "--", str(lacking)), FAILED, "line 1, includes", "of OpenCV", "apt install")
+    lacking.write_text("#include <cublas_v2.h>\nint main() {}\n")
+    assert_refused(as_process("run", "--", str(lacking)), FAILED, "executes no cuBLAS", "warpbound analyze")
 
 
 def test_blocks_that_wait_for_each_other_are_executed_and_timed() -> None:

@@ -5,6 +5,7 @@ import pytest
 from rich.console import Console
 
 from support.results import kernel_result
+from warpbound.report.formatting import kernel_labels
 from warpbound.report.side_by_side import side_by_side
 from warpbound.result.kernel import CompilerName, KernelResult
 from warpbound.result.refusal import Error, Refusal
@@ -84,3 +85,13 @@ def test_compilers_are_compared_by_registers_spills_and_instructions():
     assert first == "nvrtc 12.6 3 us dram 8/64 32 4 + 8 90 -"
     assert second == "nvrtc 13.5 1 us* dram 8/64 32 0 + 8* 90 3.00x"
     assert "latency" not in " ".join(notes)
+
+
+def test_long_names_of_templates_are_short_and_still_differ():
+    name = "cub::detail::reduce::DeviceReduceKernel<cub::detail::policy_hub<{}, unsigned int>::Policy1000, {}*>"
+    names = [name.format(kind, kind) for kind in ("float", "int", "float")]
+    assert kernel_labels([*names, "k<float>"]) == [
+        "DeviceReduceKernel<...>", "DeviceReduceKernel<...> (2)", "DeviceReduceKernel<...>", "k<float>",
+    ]  # fmt: skip
+    rows = printed(*(entry(each, "a.cu", "t4", 8) for each in names))
+    assert any(row.startswith("DeviceReduceKernel<...> (2) ") for row in rows)

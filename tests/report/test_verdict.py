@@ -119,3 +119,17 @@ def test_a_time_at_an_end_of_its_interval_says_why() -> None:
     assert "often slower than predicted and seldom faster" in said[0]
     assert "often faster than predicted and seldom slower" in said[1]
     assert all(line.endswith((" ms.", " us.")) for line in said[2:])
+
+
+def test_without_a_launch_the_command_that_gives_a_time_is_named() -> None:
+    hint = {"file": "k.cu", "line": 9, "needed": ["x (float)"], "command": "warpbound launches k.cu -o launch.toml"}
+    static: dict[str, Any] = {"time_s": None, "time_interval_s": None, "launch": None}
+    assert lines(entry(**static, host_launch=hint))[-1] == (
+        "No time without a launch. The host code, line 9, gives all but x (float): "
+        "warpbound launches k.cu -o launch.toml, then --launch launch.toml."
+    )
+    unnamed = {"source": "k.cu", "parameters": [{"name": None, "type": None, "offset": 0, "bytes": 8}]}
+    assert lines(entry(**static, gpu="h200", program=unnamed))[-1].endswith("warpbound run --gpu h200 -- k.cu")
+    named = {"source": "k.cu", "parameters": [{"name": "x", "type": "float *", "offset": 0, "bytes": 8}]}
+    last = lines(entry(**static, program=named))[-1]
+    assert last.endswith("Add --grid X --block X --arg x=f32[COUNT] or --launch FILE.toml.")

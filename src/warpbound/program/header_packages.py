@@ -25,6 +25,10 @@ _BY_PATTERN = (  # the first that matches
     (r"(torch|ATen|c10|caffe2)/.*", "PyTorch", "pip install torch"),
     (r"pybind11/.*", "pybind11", "pip install pybind11"),
     (r"(rmm|raft|cudf|cuco|cugraph)/.*", "RAPIDS", "-I its include folder"),
+    (
+        r"helper_(cuda|functions|string|timer|image|math|cuda_drvapi)\.h", "NVIDIA's CUDA samples",
+        "git clone https://github.com/NVIDIA/cuda-samples, then -I cuda-samples/Common",
+    ),
     (r"Python\.h", "Python's headers", "apt install python3-dev"),
     (r"GL/(free)?glut\w*\.h", "freeglut", "apt install freeglut3-dev"),
     (r"GL/(glew|wglew)\.h", "GLEW", "apt install libglew-dev"),
@@ -53,6 +57,9 @@ _BY_PATTERN = (  # the first that matches
     (r"hip/.*|hip\w*\.h", "HIP", "analyze the CUDA version"),
 )  # fmt: skip
 _KNOWN = tuple((re.compile(pattern), package, way) for pattern, package, way in _BY_PATTERN)
+GPU_LIBRARIES = frozenset({  # whose functions bring kernels of their own, which no emulated program can call
+    "cuBLAS", "cuFFT", "cuSPARSE", "cuSOLVER", "NPP", "nvJPEG", "cuDNN", "NCCL", "NVSHMEM",
+})  # fmt: skip
 
 
 class MissingHeader(InputError):

@@ -7,6 +7,7 @@ from typing import TypedDict
 
 from warpbound.program.instruction import PT, RZ, Operand
 
+BANK_B = 0x10000  # of a constant bank; nvdisasm prints offsets above half of it as negative: c[0x0][-0x6880] is 0x9780
 _ANNOTATION = re.compile(r"\s*\(\*(?!\"BRANCH_TARGETS).*?\*\)")  # remarks such as (*"SpillRefill"*); branch tables stay
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.I)
 _FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|INF|QNAN|SNAN)$", re.I)
@@ -107,6 +108,8 @@ def _bracketed(text: str, body: str, signs: Signs) -> Operand | None:
     if len(inside) > 1:
         bank = _integer(inside[0]) if _NUMBER.match(inside[0]) else operand(inside[0])
     kind = "constant" if prefix in ("c", "cx") else "memory"
+    if kind == "constant" and not terms:
+        offset %= BANK_B
     suffixes = tuple(tail.split(".")[1:])
     return _signed(Operand(kind, text, value=offset, terms=terms, bank=bank, suffixes=suffixes), signs)
 

@@ -59,6 +59,7 @@ class Language:
 
 _CUDA_ENDINGS = (".cu", ".cuh")
 _KINDS = "CUDA C++, PTX, a cubin or a listing"
+_PROBE = re.compile(r"cub::\w+::detail::EmptyKernel<")
 _LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
 
 LANGUAGES = [  # the first that recognises the text reads it; all else is CUDA C++
@@ -119,7 +120,12 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
         result = from_binary(raw, name, machine, kernel)
     else:
         result = _from_text(_text(raw, name), name, source, machine, kernel, options)
-    return _fitting(named(result, kernel, name), machine)
+    return _fitting(named(_without_probe(result) if kernel is None else result, kernel, name), machine)
+
+
+def _without_probe(kernels: tuple[Program, ...]) -> tuple[Program, ...]:
+    """All but the empty kernel that CUB compiles into every file to ask which architecture the code is for."""
+    return tuple(each for each in kernels if not _PROBE.match(each.title)) or kernels
 
 
 def read_text(path: Path) -> str:

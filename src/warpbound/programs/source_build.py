@@ -11,11 +11,13 @@ from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.program.arch_match import compiled_arch
 from warpbound.program.cuda_toolkit import Toolkit, toolkit
-from warpbound.program.header_packages import package_of, sentence
+from warpbound.program.header_packages import GPU_LIBRARIES, package_of, sentence
 from warpbound.program.headers import reachable
 from warpbound.program.nvcc import REMOVED_NAMES
 
 TIMEOUT_S = 600
+ALLOWED = ("--extended-lambda", "--expt-relaxed-constexpr")  # what a project's build commonly allows
+HEADERS = (".cuh", ".h", ".hpp", ".hh")
 SOURCES = (".cu", ".cpp", ".cc", ".cxx", ".c")
 MOST_FOLDERS = 4000  # of a repository that are searched for a header
 _MISSING = re.compile(r"fatal error: (\S+?): No such file|(?:cannot|could not) open source file \"([^\"]+)\"")
@@ -26,7 +28,8 @@ _MARKS = (".git", ".hg", "LICENSE", "LICENSE.txt", "CMakeLists.txt")
 
 
 def is_source(name: str) -> bool:
-    return Path(name).suffix in SOURCES
+    """Whether a file is built, by its ending; a header is refused then."""
+    return Path(name).suffix in (*SOURCES, *HEADERS)
 
 
 def built(
@@ -41,6 +44,9 @@ def built(
     for file in files:
         if not file.is_file():
             raise InputError(f"There is no file {file}.", "Give a .cu file or a program.")
+        if file.suffix in HEADERS:
+            reason = f"{file} is a header, not a program."
+            raise InputError(reason, f"Give the .cu file that includes it. {_for_kernels_alone(file)}")
     tools = toolkit()
     folders = [*dict.fromkeys(file.resolve().parent for file in files), *include]
     beside: list[Path] = []
@@ -67,7 +73,7 @@ def _built(
     headers = reachable(text, folders, options)
     gone = [flag for flag in REMOVED_NAMES if flag[2:].partition("=")[0] in text]
     command = [
-        *tools.command, f"-arch=sm_{arch}", "-cudart", "shared", "-O2", "-lineinfo", "-w", *gone,
+        *tools.command, f"-arch=sm_{arch}", "-cudart", "shared", "-O2", "-lineinfo", "-w", *ALLOWED, *gone,
         *(f"-I{folder}" for folder in folders), *options, *(str(file.resolve()) for file in files),
     ]  # fmt: skip
     included = [part for place, raw in headers.files.items() for part in (str(place), raw)]
@@ -106,7 +112,7 @@ def _defining(complaint: str, files: Sequence[Path]) -> list[Path]:
     None for a function that several of them define.
     """
     names = {name.rpartition("::")[2] for name in _UNDEFINED.findall(complaint)}
-    others = [path for path in sorted(files[0].parent.iterdir()) if is_source(path.name) and path not in files]
+    others = [path for path in sorted(files[0].parent.iterdir()) if path.suffix in SOURCES and path not in files]
     texts = {path: path.read_text("utf-8", errors="replace") for path in others} if names else {}
     chosen: set[Path] = set()
     for name in names:
@@ -146,16 +152,23 @@ def _deep(header: str, top: Path, known: Sequence[Path]) -> Path | None:
 def _refusal(file: Path, complaint: str, missing: str | None) -> tuple[str, str]:
     """Why there is no program, and the way out."""
     if missing:
-        includer = _INCLUDER.search(complaint)
+        includer, package = _INCLUDER.search(complaint), package_of(missing)
         reason, hint = sentence(missing, f"{includer[1]}, line {includer[2]}," if includer else str(file))
-        alone = "" if package_of(missing) else f" For its kernels alone: warpbound analyze {file}."
-        return reason, hint.replace(", or the build's folder with -p FOLDER", "") + alone
+        if package and package[0] in GPU_LIBRARIES:
+            hint = f"`warpbound run` executes no {package[0]}."
+        hint = hint.replace(", or the build's folder with -p FOLDER", "")  # which `run` does not have
+        return reason, f"{hint} {_for_kernels_alone(file)}"
     if _NO_MAIN.search(complaint):
         return (
             f"{file} has no main function, nor has exactly one source beside it: it is one file of a program.",
-            f"Build the whole with nvcc -cudart shared and run that; or warpbound analyze {file}.",
+            f"Build the whole with nvcc -cudart shared and run that. {_for_kernels_alone(file)}",
         )
-    return _reason(file, complaint), "Add what it needs with -I, or build it yourself with -cudart shared."
+    way = "Add what it needs with -I FOLDER or --nvcc OPTION, or build it yourself with -cudart shared."
+    return _reason(file, complaint), f"{way} {_for_kernels_alone(file)}"
+
+
+def _for_kernels_alone(file: Path) -> str:
+    return f"For its kernels alone: warpbound analyze {file}."
 
 
 def _reason(file: Path, complaint: str) -> str:

@@ -43,6 +43,7 @@ STALL_WORDS = {
     "barrier": "for other warps of the block",
     "block replacement": "for blocks to start and end",
 }
+LONG_NAME = 60  # letters of a kernel's name, above which a table shortens it
 _RATES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
 
@@ -102,3 +103,24 @@ def listed(words: Sequence[str]) -> str:
 def capital(words: str) -> str:
     """The words with a capital first letter, the rest as it is."""
     return words[:1].upper() + words[1:]
+
+
+def kernel_labels(names: Sequence[str]) -> list[str]:
+    """Names of kernels for a table: of a long one, as templates of libraries have, no namespaces and no arguments.
+
+    `cub::detail::DeviceReduceKernel<cub::policy_hub<float>, ...>` is `DeviceReduceKernel<...>`, the next kernel
+    of that label `DeviceReduceKernel<...> (2)`.
+    """
+    labels: dict[str, str] = {}
+    for name in names:
+        if name in labels:
+            continue
+        label = _without_arguments(name) if len(name) > LONG_NAME else name
+        alike = sum(each == label or each.startswith(f"{label} (") for each in labels.values())
+        labels[name] = f"{label} ({alike + 1})" if alike else label
+    return [labels[name] for name in names]
+
+
+def _without_arguments(name: str) -> str:
+    plain, bracket, _ = name.partition("<")
+    return plain.rpartition("::")[2] + ("<...>" if bracket else "")

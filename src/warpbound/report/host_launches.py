@@ -12,7 +12,10 @@ from warpbound.result.host_launches import HostArgument, HostLaunch, HostLaunche
 def pages(answer: HostLaunches) -> Iterator[RenderableType]:
     """One block per launch, then what is not launched."""
     if not answer.launches:
-        yield Text(f"{answer.file} has no host code that launches a kernel.")
+        yield Text(
+            f"{answer.file} has no host code that launches a kernel; what libraries launch is seen when the program "
+            "runs: warpbound run -- FILE.cu"
+        )
     for launch, lines in distinct(answer.launches):
         yield Group(_title(launch, lines), _table(launch), _needed(launch), Text())
     if answer.not_launched:

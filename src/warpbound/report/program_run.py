@@ -6,6 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
+from warpbound.report.formatting import kernel_labels
 from warpbound.result.program_run import ProgramRun
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -44,11 +45,11 @@ def _kernels(run: ProgramRun) -> Table:
         table.add_column(name, justify="right", no_wrap=True)
     table.add_column("bound by")
     table.add_column("kernel", overflow="fold")
-    for kernel in run.kernels:
+    for kernel, label in zip(run.kernels, kernel_labels([each.name for each in run.kernels]), strict=True):
         share = "-" if kernel.share is None else f"{kernel.share:.1%}"
         table.add_row(
             share, seconds(kernel.time_s), str(kernel.launches), seconds(kernel.mean_time_s), kernel.bottleneck or "-",
-            kernel.name,
+            label,
         )  # fmt: skip
     return table
 

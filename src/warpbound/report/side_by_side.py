@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.charts import Fitting
-from warpbound.report.formatting import amount, seconds
+from warpbound.report.formatting import amount, kernel_labels, seconds
 from warpbound.report.refusals import by_reason
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
@@ -102,7 +102,7 @@ def _refused(results: Sequence[KernelResult | Refusal]) -> list[Text]:
 
 def _names(answers: Sequence[KernelResult]) -> tuple[str, list[str]]:
     """Labels that distinguish the rows: a heading and each row's kernel, file or both; folders only where needed."""
-    kernels, files = [entry.kernel for entry in answers], [entry.program.source for entry in answers]
+    kernels, files = kernel_labels([entry.kernel for entry in answers]), [entry.program.source for entry in answers]
     short = [file.rpartition("/")[2] for file in files]
     files = short if len(set(short)) == len(set(files)) else files
     if len(set(files)) <= 1:

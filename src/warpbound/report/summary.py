@@ -2,20 +2,18 @@
 
 from collections.abc import Iterator, Sequence
 
-from msgspec import UNSET
 from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from warpbound.kernel_argument import declared_dtype
 from warpbound.report import detail_tables
 from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
 from warpbound.report.formatting import capital, count
 from warpbound.report.pipelines import sentences
 from warpbound.report.trust import expected_error, routine_notes, threats, ungiven, widest
 from warpbound.report.verdict import classes, hiding, no_time, tightest, time
-from warpbound.result.code import Parameter, SourceLine
+from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult, Loop
 
 MOST_THREATS, MOST_BOUNDS, MOST_LINES, MOST_LOOPS, MOST_CHANGES = 3, 4, 4, 5, 3
@@ -57,8 +55,7 @@ def _verdict(entry: KernelResult) -> list[Text]:
     if entry.time_s is not None:
         return [*ungiven(entry), time(entry), *classes(entry), *notes, tightest(entry), hiding(entry),
                 *sentences(entry)]  # fmt: skip
-    lines = [no_time(entry)] if entry.not_executed else [_options_for_a_time(entry)]
-    return [*lines, *notes, tightest(entry), hiding(entry)]
+    return [no_time(entry), *notes, tightest(entry), hiding(entry)]
 
 
 def shown_threats(entry: KernelResult) -> list[Text]:
@@ -68,31 +65,12 @@ def shown_threats(entry: KernelResult) -> list[Text]:
     return [*notes[:MOST_THREATS], *more]
 
 
-def _options_for_a_time(entry: KernelResult) -> Text:
-    """What to add to the command line for a time."""
-    if entry.host_launch is not UNSET:
-        hint = entry.host_launch
-        effect = f"gives all but {'; '.join(hint.needed)}" if hint.needed else "gives all values"
-        text = Text(f"No time without a launch. The host code, line {hint.line}, {effect}: ")
-        return text.append(hint.command, "bold").append(", then --launch launch.toml.")
-    grid = [] if entry.launch else ["--grid X", "--block X"]
-    args = [f"--arg {p.name or number}={_value(p)}" for number, p in enumerate(entry.program.parameters)]
-    missing = "the arguments of the launch" if entry.launch else "a launch and its arguments"
-    return Text(f"No time without {missing}. Add {' '.join(grid + args)} or --launch FILE.toml.")
-
-
 def _occupancy(entry: KernelResult) -> Iterator[Text]:
     yield detail_tables.occupancy_sentence(entry)
     if entry.occupancy.next_step:
         yield Text(entry.occupancy.next_step)
     notes = (note for note in entry.confidence.assumed if note.startswith("no launch given"))
     yield from (Text(f"{capital(note)}.", "dim") for note in notes)
-
-
-def _value(parameter: Parameter) -> str:
-    words = parameter.type or ""
-    dtype = declared_dtype(words)
-    return f"{dtype or 'TYPE'}[COUNT]" if "*" in words else "NUMBER" if dtype else "VALUE"
 
 
 def _hot_lines(entry: KernelResult) -> list[SourceLine]:

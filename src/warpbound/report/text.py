@@ -11,6 +11,7 @@ from rich.text import Text
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report import bottleneck_tables, detail_tables
 from warpbound.report.accesses import accesses
+from warpbound.report.formatting import kernel_labels
 from warpbound.report.goal import goal
 from warpbound.report.pipelines import pipelines
 from warpbound.report.refusals import why
@@ -32,9 +33,10 @@ def pages(results: Sequence[KernelResult | Refusal], views: Sequence[str] = ()) 
         yield Report(results[0], views)
         return
     yield side_by_side(results)
-    for entry in results if len(results) <= VERDICTS else ():
+    labels = kernel_labels([each.kernel or "" for each in results])
+    for entry, label in zip(results, labels, strict=True) if len(results) <= VERDICTS else ():
         if not isinstance(entry, Refusal):
-            yield Text(f"{headline(entry)} ({entry.program.source})", style=TITLE)
+            yield Text(f"{label} on {entry.gpu_name} ({entry.program.source})", style=TITLE)
             notes = shown_threats(entry) if SUMMARY in views else []
             yield Padding(Group(verdict(entry), *notes), (0, 0, 1, 2))
 

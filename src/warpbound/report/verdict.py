@@ -1,13 +1,17 @@
 """The first lines of every report: time, bottleneck and margin, whether more warps help, first change to try."""
 
 import math
+from shlex import quote
 
+from msgspec import UNSET
 from rich.console import Group, RenderableType
 from rich.text import Text
 
+from warpbound.kernel_argument import declared_dtype
 from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
 from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
 from warpbound.report.trust import ungiven
+from warpbound.result.code import Parameter
 from warpbound.result.kernel import Bound, KernelResult
 from warpbound.whatif.launch_changes import HIDE_MORE
 
@@ -74,13 +78,30 @@ def no_time(entry: KernelResult) -> Text:
             ("The kernel could not be executed: ", "bold red"), (entry.not_executed, "red"),
             " No time is predicted; what follows comes from the code alone.",
         )  # fmt: skip
-    options = "an --arg NAME=VALUE for each parameter"
-    if entry.launch is None:
-        options = f"--grid, --block and {options}"
-    return Text(
-        f"No time is predicted: trip counts are unknown without the arguments. Give {options} (or --launch FILE).",
-        "dim",
-    )
+    return _options_for_a_time(entry)
+
+
+def _options_for_a_time(entry: KernelResult) -> Text:
+    """What to add to the command line for a time."""
+    if entry.host_launch is not UNSET:
+        hint = entry.host_launch
+        effect = f"gives all but {'; '.join(hint.needed)}" if hint.needed else "gives all values"
+        text = Text(f"No time without a launch. The host code, line {hint.line}, {effect}: ")
+        return text.append(hint.command, "bold").append(", then --launch launch.toml.")
+    parameters, file = entry.program.parameters, entry.program.source
+    if entry.launch is None and file.endswith(".cu") and parameters and not any(each.name for each in parameters):
+        text = Text("No time without a launch, and no source here names the parameters. Run the program: ")
+        return text.append(f"warpbound run --gpu {entry.gpu} -- {quote(file)}", "bold")
+    grid = [] if entry.launch else ["--grid X", "--block X"]
+    args = [f"--arg {p.name or number}={_value(p)}" for number, p in enumerate(parameters)]
+    missing = "the arguments of the launch" if entry.launch else "a launch and its arguments"
+    return Text(f"No time without {missing}. Add {' '.join(grid + args)} or --launch FILE.toml.")
+
+
+def _value(parameter: Parameter) -> str:
+    words = parameter.type or ""
+    dtype = declared_dtype(words)
+    return f"{dtype or 'TYPE'}[COUNT]" if "*" in words else "NUMBER" if dtype else "VALUE"
 
 
 def classes(entry: KernelResult) -> list[Text]:

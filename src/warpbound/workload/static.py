@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 
 from warpbound.memory.static_accesses import Access, Predicted
@@ -11,7 +12,7 @@ from warpbound.program.registers import lane_bytes, matrices
 from warpbound.schedule import Schedule, Wait, schedule, steady
 from warpbound.workload.instruction_counts import WARP, count, facts_of
 from warpbound.workload.records import Memory, Workload
-from warpbound.workload.static_paths import LoopPath, between_barriers, line_span, loops, whole
+from warpbound.workload.static_paths import LoopPath, between_barriers, line_span, loops, main_file, whole
 
 SECTOR_B = 32
 LINE_B = 128
@@ -60,8 +61,14 @@ def intervals(
 def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait], prediction: Predicted) -> Workload:
     first, last = loop.lines
     lines = f"line {first}" if first == last else f"lines {first}-{last}"
-    title = f"loop, {lines}" if first else f"loop {loop.number}"
+    title = f"loop, {lines}{_of_header(program, loop)}" if first else f"loop {loop.number}"
     return _workload(program, arch, steady(loop.stream, program.instructions, waits), "iteration", title, prediction)
+
+
+def _of_header(program: Program, loop: LoopPath) -> str:
+    """The file of a loop in words, where it is not the one that was given."""
+    file = Path(main_file([program.instructions[i] for i in loop.stream])).name
+    return f" of {file}" if file and file != Path(program.source_name).name else ""
 
 
 def _workload(  # noqa: PLR0913  (each is one fact of the stream)

@@ -146,10 +146,12 @@ def _range(program: Program, block: int) -> range:
 
 def line_span(instructions: Sequence[Instruction]) -> tuple[int, int]:
     """First and last line, in the file most instructions come from."""
-    places = [instruction.place.outermost for instruction in instructions if instruction.place]
-    if not places:
-        return 0, 0
-    files = [place.file for place in places]
-    main = max(set(files), key=files.count)
-    lines = [place.line for place in places if place.file == main]
-    return min(lines), max(lines)
+    main = main_file(instructions)
+    lines = [each.place.outermost.line for each in instructions if each.place and each.place.outermost.file == main]
+    return (min(lines), max(lines)) if lines else (0, 0)
+
+
+def main_file(instructions: Sequence[Instruction]) -> str:
+    """The file most instructions come from; empty where none is known."""
+    files = [each.place.outermost.file for each in instructions if each.place]
+    return max(sorted(set(files)), key=files.count, default="")

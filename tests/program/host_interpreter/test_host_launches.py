@@ -4,6 +4,7 @@ from pathlib import Path
 
 import pytest
 
+from warpbound.program.host_interpreter import interpretation
 from warpbound.program.host_launches import Assumed, host_launches
 from warpbound.result.host_launches import HostLaunch
 
@@ -338,3 +339,13 @@ def test_kernels_without_a_launch_and_symbols() -> None:
 )
 def test_strange_code_ends(text: str) -> None:
     assert host_launches(text, "a.cu", Assumed()).launches == []
+
+
+def test_nothing_is_too_deep_and_a_file_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    deep = f"int depth = {'(' * 3000}1{')' * 3000};\n"
+    assert launches(f"{KERNEL}{deep}int main() {{ k<<<4, 32>>>(0, depth); }}")[0].grid.value == [4, 1, 1]
+    loop = "int a = 0; for (int j = 0; j < 400; j++) a += j; k<<<a, 32>>>(0, a);"
+    many = "".join(f"void f{i}() {{ {loop} }}\n" for i in range(9))
+    assert len(launches(KERNEL + many)) == 9
+    monkeypatch.setattr(interpretation, "PATIENCE_S", -1.0)
+    assert len(launches(KERNEL + many)) < 9

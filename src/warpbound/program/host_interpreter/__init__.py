@@ -52,6 +52,8 @@ def interpreted(
         _run(host, main, ([1 + len(words), _command_line(words)] if main.parameters.named_children else []))
     entered: set[int] = set()
     while (source := next((one for one in host.unmet_roots() if one.node.id not in entered), None)) is not None:
+        if host.is_out_of_time():
+            break
         entered.add(source.node.id)
         host.is_exploring = True
         with host.tried():

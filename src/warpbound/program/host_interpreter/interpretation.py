@@ -1,5 +1,6 @@
 """An interpretation of host code: the budget, launches as they are met, branches that are tried for their launches."""
 
+import time
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,6 +13,8 @@ from warpbound.program.host_interpreter.values import Cell
 from warpbound.quick_dataclasses import dataclass
 
 STATEMENTS = 60_000  # that are executed from one starting point
+PATIENCE_S = 30.0  # of one thread's processor time, for a file with all its starting points
+BETWEEN_LOOKS = 64  # statements, at the clock
 LAUNCH_CALLS = frozenset({
     "cudaLaunchKernel", "cudaLaunchCooperativeKernel", "cudaLaunchKernelEx", "cudaLaunchKernelExC",
 })  # fmt: skip
@@ -58,6 +61,7 @@ class Interpretation(Host):
         self.symbols: dict[str, str] = {}  # __constant__ and __device__ variables that the host writes: text
         self.is_exploring = False
         self._left = STATEMENTS
+        self._ends_s = time.thread_time() + PATIENCE_S
         self._below: dict[int, frozenset[int]] = {}  # launches below a node, by their nodes
         self._in_function = _launches_by_function(model)
 
@@ -84,8 +88,12 @@ class Interpretation(Host):
     def spend(self) -> None:
         """Count a statement. Raises OutOfBudget."""
         self._left -= 1
-        if self._left < 0:
+        if self._left < 0 or self._left % BETWEEN_LOOKS == 0 and self.is_out_of_time():
             raise OutOfBudget
+
+    def is_out_of_time(self) -> bool:
+        """Whether the file has taken all its time, so that no other starting point is tried."""
+        return time.thread_time() > self._ends_s
 
     def refill(self) -> None:
         """Begin a new budget, for another starting point."""

@@ -1,6 +1,7 @@
 """Calls of host code: kernel launches are recorded, functions with source executed, other calls stay expressions."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from warpbound.program.host_interpreter.expressions import evaluate, expanded, place, type_of
@@ -8,7 +9,7 @@ from warpbound.program.host_interpreter.interpretation import Interpretation, Ob
 from warpbound.program.host_interpreter.launch_calls import LAUNCH_FORMS, launched_by_syntax
 from warpbound.program.host_interpreter.runtime_calls import MATH, RULES, written_by_unknown
 from warpbound.program.host_interpreter.source_model import FunctionSource, SourceModel
-from warpbound.program.host_interpreter.state import Frame, ProgramEnds
+from warpbound.program.host_interpreter.state import Frame, OutOfBudget, ProgramEnds
 from warpbound.program.host_interpreter.statements import declaration, execute
 from warpbound.program.host_interpreter.syntax import (
     declarator_of,
@@ -50,7 +51,8 @@ class Interpreter(Interpretation):
         for node in model.enums:
             self.enumerate(node)
         for node in model.globals:
-            declaration(self, node)
+            with suppress(OutOfBudget, RecursionError):  # such a variable has no known value
+                declaration(self, node)
 
     # --- what expressions and statements ask for ---
 
