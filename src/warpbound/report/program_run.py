@@ -63,7 +63,8 @@ def notes(run: ProgramRun) -> Iterator[str]:
         yield f"{repeated} launches equal earlier ones and were executed once."
     reasons = {launch.kernel: launch.not_timed for launch in run.launches if launch.not_timed and launch.time_s is None}
     for kernel, reason in reasons.items():
-        yield f"No time for {kernel}: {reason}"
+        if not any(reason.startswith(problem.rstrip(".")) for problem in run.problems):  # else it is said below
+            yield f"No time for {kernel}: {reason}"
     yield from run.problems
     if run.unsupported:
         yield "Not supported, refused with cudaErrorNotSupported: " + "; ".join(run.unsupported)
