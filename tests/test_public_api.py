@@ -27,7 +27,7 @@ SIGNATURES: dict[str, dict[str, Any]] = {  # function -> parameter -> default, i
         "carveout": None,
     },
 }  # fmt: skip
-PACKAGES = ("cutile", "kernel_tuner", "models", "numba_cuda", "triton", "warp_lang")
+PACKAGES = ("cute_dsl", "cutile", "kernel_tuner", "models", "numba_cuda", "triton", "warp_lang")
 LAZY = ("numpy", "click", "rich", "msgspec", "cuda", "elftools", "tree_sitter")
 FUNCTIONS = ("analyze", "compile", "gpu", "launch", "occupancy", "run")
 EMULATES = hasattr(import_module("warpbound.emulate"), "run")

@@ -25,6 +25,7 @@ COMPILERS = {  # name -> (module of its kernels, distribution)
     "numba-cuda": ("numba_kernels", "numba-cuda"),
     "warp-lang": ("warp_kernels", "warp-lang"),
     "cuTile": ("cutile_kernels", "cuda-tile"),
+    "CuTe DSL": ("cute_kernels", "nvidia-cutlass-dsl"),
     "NVRTC": ("nvrtc_kernels", "nvidia-cuda-nvrtc"),
 }
 BOARDS = {80: "a100-sxm-80gb", 86: "rtx-3090", 89: "rtx-4090", 90: "h200", 100: "b200", 120: "rtx-5090"}

@@ -7,6 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from warpbound import cute_dsl as cute_dsl
     from warpbound import cutile as cutile
     from warpbound import kernel_tuner as kernel_tuner
     from warpbound import models as models
@@ -59,7 +60,7 @@ _HOMES = {  # public name -> (module, name there)
     "sweep": ("sweeping.running", "sweep"),
 }
 
-_PACKAGES = ("cutile", "kernel_tuner", "models", "numba_cuda", "triton", "warp_lang")
+_PACKAGES = ("cute_dsl", "cutile", "kernel_tuner", "models", "numba_cuda", "triton", "warp_lang")
 
 __all__ = [*_HOMES, *_PACKAGES]  # noqa: PLE0604  (the names are literal above)
 

@@ -30,13 +30,14 @@ class FileKernel:
 @dataclass(frozen=True)
 class FrontEnd:
     """A language. package : what its kernels' files import; extra : of warpbound, that brings it; module : of
-    warpbound, with `is_kernel` and `of_launch`; block : of a launch without one."""
+    warpbound, with `is_kernel` and `of_launch`; block, grid : of a launch without one; no grid where it needs one."""
 
     name: str
     package: str
     extra: str
     module: str
     block: str
+    grid: str | None = None
 
     def owns(self, value: object) -> bool:
         """Whether a value of a file is a kernel of this language; it is none where nobody imported the language."""
@@ -53,6 +54,7 @@ FRONT_ENDS = (
     FrontEnd("numba-cuda", "numba", "numba-cuda", "numba_cuda", "256"),
     FrontEnd("Warp", "warp", "warp-lang", "warp_lang", "256"),
     FrontEnd("cuTile", "cuda.tile", "cutile", "cutile", "128"),
+    FrontEnd("CuTe DSL", "cutlass", "cute-dsl", "cute_dsl", "128", "1"),
 )
 
 

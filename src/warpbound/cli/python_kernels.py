@@ -31,11 +31,11 @@ def analyze_python(form: str, out: str | None, options: dict[str, Any]) -> None:
 
     kernel_in_name = file_kernel(options["files"][0])
     assert isinstance(kernel_in_name, FileKernel)
-    if not options["launch_file"] and not options["grid"]:
-        raise CommandError(NO_GRID, "Add --grid, and --block for the threads of a block, or --launch FILE.")
     kernel, language = loaded(kernel_in_name)
     if not options["launch_file"]:
-        options = options | {"block": options["block"] or language.block}
+        options = options | {"grid": options["grid"] or language.grid, "block": options["block"] or language.block}
+    if not options["launch_file"] and not options["grid"]:
+        raise CommandError(NO_GRID, "Add --grid, and --block for the threads of a block, or --launch FILE.")
     request = parse_request(**options | {"files": (str(kernel_in_name.path),)})
     assert request.launch is not None
     defines = dict(request.options.defines)

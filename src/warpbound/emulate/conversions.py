@@ -222,6 +222,8 @@ def pack_floats(here: Site) -> Handler:
     """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half; FP8 as float8 says."""
     if here.has(*float8.FORMATS):
         return float8.convert(here)
+    if here.has("E8"):
+        return float8.convert_powers(here)
     if here.modifiers - {"F16", "BF16", "BF", "F32", "PACK_AB", "RELU", "RZ", "RN"}:
         raise unsupported(here.instruction)
     high, low = (float_source(source, here, "F32") for source in here.sources[:2])

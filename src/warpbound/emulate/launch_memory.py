@@ -313,7 +313,7 @@ def _parameter_bytes(
     area = bytearray(end(parameters))
     for i, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
         if argument.kind == "array":
-            raw = image.address(places[i]).to_bytes(8, "little")
+            raw = (image.address(places[i]) + argument.offset).to_bytes(8, "little")
         elif argument.kind == "alias":
             alias = argument.alias
             other = by_name[alias] if alias in by_name else int(str(alias))

@@ -1,11 +1,12 @@
-"""Matrix products of a warp: HMMA, IMMA, DMMA, QMMA, BMMA, and the instructions that load their fragments.
+"""Matrix products of a warp: HMMA, IMMA, DMMA, QMMA, BMMA (sparse too), and what loads their fragments.
 
 A register of lane l = 4 g + t holds E = 32 / bits neighbouring elements. For A it is row g (+ 8 in odd
 registers of a 16-row shape) from column E t (+ 4 E per further pair of registers); for B column g of rows
 E t (+ 4 E per register); C and D hold columns 2 t and 2 t + 1 of row g, then of row g + 8.
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
-Source   PTX ISA, "Matrix Fragments for mma", for every shape and type.
+Source   PTX ISA, "Matrix Fragments for mma", for every shape and type. Numbers of 6 bits lie in the lower bits of a
+         byte, those of 4 bits two bits above: CUTLASS, mma_traits_sm120.hpp (`fp4_shift_A`).
 """
 
 from collections.abc import Callable
@@ -19,6 +20,7 @@ from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.loads_and_stores import checked_window
 from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.semantics import Handler, executes
+from warpbound.emulate.sparse_products import expanded
 from warpbound.emulate.state import LANES, State, Value
 from warpbound.program.instruction import RZ, Operand
 from warpbound.quick_dataclasses import dataclass
@@ -53,7 +55,8 @@ ELEMENTS: dict[str, Element] = {
     "F16": Element(16, lambda raw: raw.astype(np.uint16).view(np.float16).astype(np.float64)),
     "BF16": Element(16, lambda raw: (raw << np.uint32(16)).view(np.float32).astype(np.float64)),
     "TF32": Element(32, lambda raw: (raw & np.uint32(0xFFFFE000)).view(np.float32).astype(np.float64)),
-    **{name: Element(8, kind.decode) for name, kind in FORMATS.items()},
+    **{name: Element(8, kind.decode) for name, kind in FORMATS.items() if name != "E2M1"},
+    "E2M1": Element(8, lambda raw: FORMATS["E2M3"].decode(raw & np.uint32(0x3C))),  # in the middle of a byte
     **{f"{sign}{bits}": _integer_element(bits, sign == "S") for bits in (4, 8) for sign in "SU"},
 }  # fmt: skip
 BIT = _integer_element(1, signed=False)
@@ -100,19 +103,23 @@ def _bits(words: NDArray[np.uint32], bits: int, place: int) -> NDArray[np.uint32
 def multiply(here: Site) -> Handler:
     """HMMA, IMMA, QMMA: D = A B + C; BMMA: C and how many bits A and B have in common, or how many differ (.XOR)."""
     shape = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), None)
-    if shape is None or here.has("SP"):
+    if shape is None:
         raise unsupported(here.instruction)
     rows, _, depth = shape
     first, second = elements_of(here)
-    a, b, c = [operand for operand in here.instruction.operands[1:] if operand.kind == "register"][:3]
+    a, b, c, *metadata = [operand for operand in here.instruction.operands[1:] if operand.kind == "register"]
     output = here.instruction.operands[0]
-    a_count, b_count = rows * depth * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
+    kept = depth // 2 if here.has("SP") else depth
+    a_count, b_count = rows * kept * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
+    selector = int(here.instruction.operands[-1].value) if here.has("SP") else 0
     whole = here.instruction.traits.tensor in ("int8", "int1")
     half = not whole and "F32" not in here.instruction.modifiers
     saturate, differing = here.has("SAT"), here.has("XOR")
 
     def handler(x: State) -> None:
-        left = left_matrix(registers_of(x, a, a_count), first, rows, depth)
+        left = left_matrix(registers_of(x, a, a_count), first, rows, kept)
+        if kept < depth:
+            left = expanded(left, registers_of(x, metadata[0], 1)[0], first.bits, selector)
         right = right_matrix(registers_of(x, b, b_count), second, depth)
         product = np.matmul(left, right)
         if differing:

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
+from warpbound.emulate.float8 import FORMATS, powers_of_two
 from warpbound.emulate.matrix_products import ELEMENTS, Element
 from warpbound.emulate.operand_access import Site, predicate, unsupported
 from warpbound.emulate.semantics import Handler, executes
@@ -23,14 +24,12 @@ from warpbound.emulate.tensor_memory import address_of, cells, memory
 from warpbound.emulate.tensor_memory_products import Shape, add_product, multiply, read_factor
 from warpbound.emulate.warpgroup_products import Factor
 
-_MAGNITUDES = np.array([0, 0.5, 1, 1.5, 2, 3, 4, 6])
-E2M1 = Element(4, lambda raw: np.where(raw & 8, -1.0, 1.0) * _MAGNITUDES[raw & 7])
+E2M1 = Element(4, FORMATS["E2M1"].decode)
 _TYPES: dict[str, dict[int, Element]] = {
     "UTCQMMA": {0: ELEMENTS["E4M3"], 1: ELEMENTS["E5M2"]},
     "UTCOMMA": {1: E2M1},
 }
 _BLOCK = 32  # neighbours that share a scale
-_BIAS, _NAN = 127, 255
 _OPERANDS_WITH_SCALES = 4  # behind the sum: scales, instruction descriptor, scales, predicate
 _ADDRESS = 0x3FFF_FFFF  # the upper bits of a scale's address repeat its byte
 _ROWS_OF_SCALES = 32
@@ -87,9 +86,4 @@ def _scales(x: State, register: int, warps: Warps, factor: Factor, byte: int) ->
     places = cells(x, warps, address, row[:, None] % _ROWS_OF_SCALES, row[:, None] // _ROWS_OF_SCALES)
     words = memory(x)[warps.block[:, None, None], places]
     codes = words >> (8 * (byte + np.arange(factor.depth // _BLOCK))).astype(np.uint32) & np.uint32(0xFF)
-    return np.repeat(by_powers_of_two(codes), _BLOCK, axis=2)
-
-
-def by_powers_of_two(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """The numbers that scales of UE8M0 stand for."""
-    return np.where(codes == _NAN, np.nan, np.exp2(codes.astype(np.float64) - _BIAS))
+    return np.repeat(powers_of_two(codes), _BLOCK, axis=2)

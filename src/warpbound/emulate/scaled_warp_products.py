@@ -1,11 +1,12 @@
-"""Products of a warp with a scale for each block of 32 along the depth (mma.block_scale of sm_120): QMMA.SF, OMMA.SF.
+"""Products of a warp with a scale for each block along the depth (mma.block_scale of sm_120): QMMA.SF, OMMA.SF.
 
-A scale is a byte, 2 ** (code - 127). Of row r of A the lane 4 (r % 8) + r // 8 has the scales, of column c of B the
-lane 4 c, the first block in the lowest byte. The factors are multiplied by their scales first; the sum is that of QMMA.
+A scale is a byte: 2 ** (code - 127) for 32 neighbours, or E4M3 without its sign for 16 (.UE4M3.4X). Of row r of A the
+lane 4 (r % 8) + 2 t + r // 8 has the scales, of column c of B the lane 4 c + t, the first block in byte b; t and b of
+each factor are in a uniform register. The factors are multiplied by their scales first; the sum is that of QMMA.
 
 Source   PTX ISA, "Block scaling for mma.sync"; which lanes have the scales: CUTLASS, mma_traits_sm120.hpp (SFALayout,
-         SFBLayout). The order of the operands was read off code of NVRTC 13 for sm_120a.
-Omits    Refused: other lanes or bytes than the first (byte-id, thread-id), scales of UE4M3 (.4X), sparse factors.
+         SFBLayout). The order of the operands, and the bits of t and b, were read off code of NVRTC 13 for sm_120a.
+Omits    Refused: sparse factors.
 """
 
 from typing import Any
@@ -13,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.float8 import FORMATS, powers_of_two
 from warpbound.emulate.matrix_products import (
     ELEMENTS,
     SHAPES,
@@ -23,15 +25,13 @@ from warpbound.emulate.matrix_products import (
     registers_of,
     right_matrix,
 )
-from warpbound.emulate.operand_access import Site, unsupported
-from warpbound.emulate.scaled_products import E2M1, by_powers_of_two
+from warpbound.emulate.operand_access import Site, raw, unsupported
+from warpbound.emulate.scaled_products import E2M1
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State
-from warpbound.program.instruction import RZ
 
-_ELEMENTS = ELEMENTS | {"E2M1": E2M1}
-_BLOCK = 32  # neighbours that share a scale
-_UNDERSTOOD = frozenset({"SF", "F32", "E8", "E4M3", "E5M2", "E2M1"})
+_UNDERSTOOD = frozenset({"SF", "F32", "E8", "UE4M3", "4X", "E4M3", "E5M2", "E3M2", "E2M3", "E2M1"})
+_BLOCKS = {"E8": 32, "UE4M3": 16}  # neighbours that share a scale, by its type
 
 
 @executes("QMMA OMMA")
@@ -40,22 +40,27 @@ def multiply_scaled(here: Site) -> Handler:
     if not here.has("SF") and here.instruction.opcode == "QMMA":
         return multiply(here)
     shape = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), None)
-    names = [m for m in here.instruction.modifiers if m in _ELEMENTS]
-    operands = here.instruction.operands
-    from_first = operands[-1].kind == "uniform" and operands[-1].index == RZ
-    if shape is None or len(names) != 2 or not from_first or not here.modifiers <= _UNDERSTOOD | SHAPES.keys():
+    known = ELEMENTS | {"E2M1": E2M1} if here.instruction.opcode == "OMMA" else ELEMENTS
+    names = [m for m in here.instruction.modifiers if m in FORMATS]
+    if shape is None or len(names) != 2 or not here.modifiers <= _UNDERSTOOD | SHAPES.keys():
         raise unsupported(here.instruction)
     rows, _, depth = shape
-    first, second = (_ELEMENTS[name] for name in names)
-    output, a, b, c, of_a, of_b = operands[:6]
+    first, second = (known[name] for name in names)
+    output, a, b, c, of_a, of_b, chosen = here.instruction.operands
+    places = raw(chosen, here)
     a_count, b_count = rows * depth * first.bits // 1024, 8 * depth * second.bits // 1024
+    kind = next(each for each in _BLOCKS if here.has(each))
 
     def handler(x: State) -> None:
         row, column = np.arange(rows), np.arange(8)
+        where = int(np.asarray(places(x)).reshape(-1)[0])
+        byte_a, lane_a, byte_b, lane_b = where & 3, where >> 2 & 1, where >> 3 & 3, where >> 5 & 3
         left = left_matrix(registers_of(x, a, a_count), first, rows, depth)
         right = right_matrix(registers_of(x, b, b_count), second, depth)
-        left = left * _scales(registers_of(x, of_a, 1)[0][:, 4 * (row % 8) + row // 8], depth)
-        right = right * _scales(registers_of(x, of_b, 1)[0][:, 4 * column], depth).transpose(0, 2, 1)
+        words = registers_of(x, of_a, 1)[0][:, 4 * (row % 8) + 2 * lane_a + row // 8]
+        left = left * _scales(words, depth, byte_a, kind)
+        words = registers_of(x, of_b, 1)[0][:, 4 * column + lane_b]
+        right = right * _scales(words, depth, byte_b, kind).transpose(0, 2, 1)
         total = np.matmul(left, right) + accumulator(registers_of(x, c, rows // 4), rows, half=False, whole=False)
         for i, word in enumerate(accumulated(total, half=False, whole=False)):
             x.put(output.index + i, word.reshape(-1))
@@ -63,7 +68,9 @@ def multiply_scaled(here: Site) -> Handler:
     return handler
 
 
-def _scales(words: NDArray[np.uint32], depth: int) -> NDArray[Any]:
-    """The scale of every element, (warps, extent, depth)."""
-    places = (8 * np.arange(depth // _BLOCK)).astype(np.uint32)
-    return np.repeat(by_powers_of_two(words[:, :, None] >> places & np.uint32(0xFF)), _BLOCK, axis=2)
+def _scales(words: NDArray[np.uint32], depth: int, byte: int, kind: str) -> NDArray[Any]:
+    """The scale of every element, (warps, extent, depth). byte : of the first block's scale; kind : of the scales."""
+    places = (8 * (byte + np.arange(depth // _BLOCKS[kind]))).astype(np.uint32)
+    codes = words[:, :, None] >> places & np.uint32(0xFF)
+    numbers = powers_of_two(codes) if kind == "E8" else FORMATS["E4M3"].decode(codes & np.uint32(0x7F))
+    return np.repeat(numbers, _BLOCKS[kind], axis=2)
