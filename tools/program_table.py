@@ -12,10 +12,11 @@ import json
 import os
 import re
 import shutil
+import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -230,6 +231,8 @@ def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: boo
 
 BEGIN, END = "<!-- table: tools/program_table.py table -->", "<!-- end of the table -->"
 TITLES = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
+MEDIANS = "Medians of the programs that passed, each column for itself"
+MEDIAN_TITLES = "launches", "warp instructions executed", "s", "warp instructions per s"
 SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
 
 
@@ -252,11 +255,24 @@ def table(root: Path, page: str) -> str:
             one |= {"check": known[key].check, "decides": known[key].decides}
             lines[*key, one["gpu"]] = verdict(one), _line(one)
     parts = [*_head("suite", "GPU", "run", "says that it passed", "ended with 0", "failed, too slow, not built")]
+    medians = [*_head("suite", "GPU", "programs", *MEDIAN_TITLES)]
     for suite_name, gpu in sorted({(each, gpu) for each, _, gpu in lines}):
         own = [how for (each, _, on), (how, _) in lines.items() if (each, on) == (suite_name, gpu)]
         good = own.count("passed"), own.count("ended with 0")
         parts.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
-    return "\n".join([*parts, "", *_head(*TITLES), *(line for _, (_, line) in sorted(lines.items()))])
+        rows = [line for (each, _, on), (how, line) in lines.items() if (each, on, how) == (suite_name, gpu, "passed")]
+        medians.append(_row(SUITES[suite_name], gpu, len(rows), *overheads(rows)))
+    everything = (line for _, (_, line) in sorted(lines.items()))
+    return "\n".join([*parts, "", f"{MEDIANS}:", "", *medians, "", *_head(*TITLES), *everything])
+
+
+def overheads(rows: Sequence[str]) -> list[str]:
+    """Medians of launches, warp instructions that were executed, seconds by the clock, and these per those."""
+    cells = [line.strip("| ").split(" | ") for line in rows]
+    counts = [tuple(float(each[at]) for at in (3, 5, 6)) for each in cells]
+    rates = [instructions / seconds for _, instructions, seconds in counts if seconds]
+    columns = *zip(*counts, strict=True), rates
+    return [f"{statistics.median(column):.3g}" for column in columns if column]
 
 
 def _line(one: dict[str, Any]) -> str:

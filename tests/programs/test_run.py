@@ -1,7 +1,11 @@
 """Programs of our own, built by nvcc, run to their own end on emulated GPUs."""
 
 import json
+import os
 import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -159,3 +163,19 @@ def test_a_page_shows_kernels_and_launches(tmp_path: Path) -> None:
     assert "<td>fill</td>" in text
     assert "cudaIpcGetMemHandle" in text
     assert "past the end of allocation 1" in text
+
+
+def test_nothing_stays_when_the_run_is_terminated(tmp_path: Path) -> None:
+    program, started, places = tmp_path / "program", tmp_path / "started", tmp_path / "places"
+    places.mkdir()
+    program.write_text(f"#!/bin/sh\ntouch {started}\nexec sleep 60\n")
+    program.chmod(0o700)
+    command = [sys.executable, "-m", "warpbound", "run", "--", str(program)]
+    with subprocess.Popen(command, env={**os.environ, "TMPDIR": str(places)}) as running:
+        while not started.exists():
+            assert running.poll() is None
+            time.sleep(0.02)
+        assert list(places.iterdir())
+        running.terminate()
+        assert running.wait() == 143
+    assert not list(places.iterdir())

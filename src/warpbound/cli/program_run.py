@@ -1,6 +1,7 @@
 """`run`: a whole CUDA program without a GPU."""
 
 import re
+import signal
 import sys
 import tempfile
 from collections.abc import Callable
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from warpbound.programs.executable import Executable
     from warpbound.result.program_run import ProgramRun
 
+ENDED = 143  # exit code of shells for SIGTERM
 EXAMPLES = """
 \b
 Examples:
@@ -68,6 +70,7 @@ def run(
         program = _program(words[0], board, include, options, Path(folder))
         output = sys.stderr.fileno() if form != "text" and out is None else None
         sys.stdout.flush()
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that temporary files go
         how = How(board, choice, timeout_s=timeout, output=output)
         ended, log = run_program(program, words[1:], how)
     answer = report.report(command_line(), words[0], how, ended, log)

@@ -87,7 +87,7 @@ def _started(command: list[str], environment: dict[str, str], how: How) -> Ended
         process.kill()
         process.wait()
         return Ended(124, stopped=True)
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, SystemExit):
         process.terminate()
         process.wait()
         raise
