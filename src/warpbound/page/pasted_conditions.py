@@ -58,7 +58,7 @@ def _without_remarks(rest: str) -> str:
             raise InputError("The page accepts no directive with a comment over several lines.", "Move the comment.")
         at = end + len("*/")
     quoted = rest[at:]
-    hidden = "##" if "/*" in quoted else ""  # behind a quotation no comment is told from text: the worst is taken
+    hidden = "##" if "/*" in quoted else ""  # after a quotation mark a comment may be text: assume the worst
     return " ".join([*parts, quoted, hidden])
 
 

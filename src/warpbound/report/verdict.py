@@ -16,12 +16,12 @@ from warpbound.result.kernel import Bound, KernelResult
 from warpbound.whatif.launch_changes import HIDE_MORE
 
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
-WORTH_SAYING = 0.02  # standard error of the counts, from which on the time is told with it
+WORTH_SAYING = 0.02  # standard error of the counts from which on the verdict states it
 MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
 AT_THE_EDGE = 0.15  # of an interval: a time that lies closer to one end is explained
 WIDE = 1.1  # times its lower end, from which on an interval is wide enough for that
 EVEN = 1.5  # times their share of the blocks, up to which blocks count as alike
-BUYS = 1.02  # gain of another block per SM from which on it is told, though the warps would do on the average
+BUYS = 1.02  # gain of another block per SM that the verdict names, although the warps suffice on average
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
 

@@ -14,7 +14,7 @@ from warpbound.workload import Memory, Workload
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4
 WARP = 32.0
 DIVERGENT = 0.8        # share of lanes that are on below which divergence is a change worth trying
-MOSTLY = 0.5           # share of shared-memory wavefronts from which on they are said to be atomics
+MOSTLY = 0.5           # share of shared-memory wavefronts from which on the words name atomics
 READ_AGAIN = 1.5       # times that a byte comes from L2 from which on a place nearer by is worth trying
 FMA_CYCLES = 2.0       # of one sub-core's unit for an FP32 instruction of a warp, where the kernel has none itself
 EASINGS = {  # resource -> demand that the change leaves, what to change

@@ -19,7 +19,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload.records import Piece
 
-MOST_KINDS = 64  # of pieces that are told apart; where there are more, a block's work is taken as even
+MOST_KINDS = 64  # of pieces that are distinguished; with more, a block's work counts as even
 BEYOND_SM = frozenset({"l1", "l2", "dram"})  # causes of latency that are loads under way
 
 Reals = NDArray[np.float64]

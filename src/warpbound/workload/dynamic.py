@@ -19,7 +19,7 @@ from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.records import Memory, Workload
 from warpbound.workload.static_paths import line_span
 
-STANDS_FOR = 2.0  # blocks, at most, for which one of the middle stands beside blocks from all over the grid
+STANDS_FOR = 2.0  # most blocks that a middle block represents if blocks from all over the grid are sampled too
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
 MOST_PHASES = 300_000  # waits for loads that are listed; those beyond would hardly change a time
 NEARLY_ALL = 0.9  # of a path: that of the mean warp counts as the same
