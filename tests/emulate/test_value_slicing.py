@@ -7,7 +7,7 @@ import pytest
 
 from support.paths import EXAMPLES
 from warpbound import emulate
-from warpbound.emulate import trace_recorder
+from warpbound.emulate import traced_blocks
 from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import Slice, slice_of, unneeded_values
 from warpbound.kernel_launch import launch
@@ -166,7 +166,7 @@ def test_traces_of_examples_are_the_same_with_all_values(name: str, monkeypatch:
 
 def same_with_all_values(program, asked, monkeypatch) -> None:
     quick = emulate.trace(program, asked, [0, 1])
-    monkeypatch.setattr(trace_recorder, "slice_of", lambda program: Slice(frozenset(), {}))
+    monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))
     whole = emulate.trace(program, asked, [0, 1])
     for field in fields(whole):
         if field.name not in ("accesses", "streams"):

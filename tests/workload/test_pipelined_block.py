@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import warpbound
 from support.paths import ROOT
 from warpbound.emulate.meetings import Kind
-from warpbound.emulate.trace_recorder import trace
+from warpbound.emulate.traced_blocks import trace
 from warpbound.latency import memory_latency, waits
 from warpbound.program import programs
 from warpbound.program.cuda import Options

@@ -6,6 +6,6 @@ trace  = trace(program, launch, [0, 1, 7])     some blocks, with all that they d
 
 from warpbound.emulate.block_execution import run
 from warpbound.emulate.trace import Accesses, Trace
-from warpbound.emulate.trace_recorder import trace
+from warpbound.emulate.traced_blocks import trace
 
 __all__ = ["Accesses", "Trace", "run", "trace"]

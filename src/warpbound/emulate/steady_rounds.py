@@ -222,7 +222,7 @@ class SteadyRounds:
                 limit = min(limit, int((room // np.abs(step[inside & (step != 0)])).min()))
         return limit
 
-    def _leave_out(self, loop: SteadyLoop, rounds: list[_Round], count: int, before: "tuple[Counts, Counts]") -> None:
+    def _leave_out(self, loop: SteadyLoop, rounds: list[_Round], count: int, before: "tuple[Counts, ...]") -> None:
         """Count and record that many rounds, and move the registers on."""
         x, recording = self.chunk.x, self.recording
         first, last, way = min(loop.body), max(loop.body) + 1, np.array(rounds[-1].way, np.int32)

@@ -1,4 +1,4 @@
-"""Runs sampled blocks and records the Trace."""
+"""Records what sampled blocks do."""
 
 import time
 from collections.abc import Callable, Sequence, Set
@@ -7,37 +7,24 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
-from warpbound.emulate.block_execution import run_blocks
-from warpbound.emulate.emulator import Chunk, Kernel, handler_of, make_ready
+from warpbound.emulate.emulator import Chunk, Kernel
 from warpbound.emulate.global_memory import TRACED_BASE
-from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.lane_queries import every
-from warpbound.emulate.launch_memory import GRID_BARRIER
-from warpbound.emulate.limits import LIMITS, PASS, PATIENCE_S, Limits, stray_notes
-from warpbound.emulate.livelock import Endless
+from warpbound.emulate.limits import LIMITS, PASS, Limits
 from warpbound.emulate.meetings import MeetingRecorder, Meetings, Met
 from warpbound.emulate.operand_access import Read, predicate, site
 from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
 from warpbound.emulate.repeated_accesses import extend
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.emulate.steady_rounds import SteadyRounds
-from warpbound.emulate.store_to_load import with_reloaded
 from warpbound.emulate.straight_line_code import Straight
-from warpbound.emulate.texture import COUNTED, unknown_source
-from warpbound.emulate.trace import Trace, only_blocks
-from warpbound.emulate.trace_rows import arrays_of, joined, warps_of
-from warpbound.emulate.ungiven_contents import CONTENTS_OF, array_refusals
-from warpbound.emulate.value_dependence import deciding_arrays, unknowns
-from warpbound.emulate.value_slicing import Slice, slice_of
-from warpbound.errors import CommandError, InputError
-from warpbound.kernel_launch import Launch
+from warpbound.emulate.trace_rows import joined
+from warpbound.emulate.ungiven_contents import CONTENTS_OF
 from warpbound.program.instruction import PT
-from warpbound.program.kernel import Program
 
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
-SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
+LONG = 20_000  # instructions of groups, some 0.2 s, after which a recording asks whether it has to be exact
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 Counts = NDArray[np.int64]
 BARRIER_BITS = 40  # of the place of an mbarrier in the shared memory of a chunk
@@ -62,6 +49,7 @@ class Recording:
         instructions = kernel.program.instructions
         self.executed = np.zeros((len(instructions), warps), np.int64)
         self.threads = np.zeros((len(instructions), warps), np.int64)
+        self.switched_off = np.zeros((len(instructions), warps), np.int64)  # lanes, by the instruction's guard
         self.rows = {space: Rows(TRACED_BASE if space == "global" else 0, space in PACKED_SPACES) for space in SPACES}
         rows = np.arange(warps) if sampled is None else sampled
         self.streams: dict[int, list[NDArray[np.int32]]] = {
@@ -88,6 +76,8 @@ class Recording:
         self.strays: dict[int, int] = {}  # instruction -> accesses outside arrays that were let through, lane by lane
         kernel.memory.image.tell_stray = self.stray if limits.out_of_bounds == PASS else None
         self.log: list[int] = []
+        self.issued = 0  # instructions that groups have executed, without those of `log`
+        self.when_long: Callable[[Recording], None] | None = None  # called once, after LONG instructions
         self.seen: list[tuple[str, Piece]] | None = None  # the accesses since it was emptied, where somebody wants them
         self._turn = -1
         self._last: Piece | None = None  # the last access, where it was looked at
@@ -108,8 +98,10 @@ class Recording:
         def step(at: int) -> int | None:
             nonlocal steps
             steps += 1
-            if not steps & 127 and time.thread_time() > self.deadline:
-                raise chunk.too_long(f"{self.patience_s:g} s")
+            if not steps & 127:
+                if time.thread_time() > self.deadline:
+                    raise chunk.too_long(f"{self.patience_s:g} s")
+                self._look_whether_long()
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
             if not ready and at in steady.loops and steady.may_be(at):
@@ -122,6 +114,17 @@ class Recording:
             return handlers[at](x)  # type: ignore[no-any-return]
 
         return step
+
+    def _look_whether_long(self) -> None:
+        if self.when_long is not None and self.issued + len(self.log) > LONG:
+            told, self.when_long = self.when_long, None
+            self.count()
+            told(self)
+
+    def leave_out_guards(self, instructions: Set[int]) -> None:
+        """Do not look at the guards of these instructions, which are arithmetic that nobody needs."""
+        self.guards = [None if at in instructions else guard for at, guard in enumerate(self.guards)]
+        self.idle |= instructions
 
     def note(self, x: State, at: int) -> None:
         """Log the instruction that executes next."""
@@ -149,6 +152,7 @@ class Recording:
         self.executed[rows, warps] += times[:, None]
         self.threads[rows, warps] += times[:, None] * self._lanes_on
         self.issue(np.array(self.log, np.int32))
+        self.issued += len(self.log)
         self.log.clear()
 
     def issue(self, part: NDArray[np.int32]) -> None:
@@ -159,7 +163,7 @@ class Recording:
                 stream.append(part)
 
     def repeat(
-        self, first: int, last: int, stream: NDArray[np.int32], times: int, before: tuple[Counts, Counts]
+        self, first: int, last: int, stream: NDArray[np.int32], times: int, before: tuple[Counts, ...]
     ) -> None:
         """Count instructions first .. last - 1 that many times more, each as often as since `before`, their counts.
 
@@ -167,25 +171,30 @@ class Recording:
         """
         self.count()
         rows = np.arange(first, last)[:, None]
-        for counts, earlier in zip((self.executed, self.threads), before, strict=True):
+        for counts, earlier in zip((self.executed, self.threads, self.switched_off), before, strict=True):
             counts[rows, self._warps] += times * (counts[rows, self._warps] - earlier)
         self.issue(stream)
 
-    def counts_of(self, first: int, last: int) -> tuple[Counts, Counts]:
-        """How often the group's warps have executed instructions first .. last - 1, and with how many lanes."""
+    def counts_of(self, first: int, last: int) -> tuple[Counts, ...]:
+        """How often the group's warps have executed instructions first .. last - 1, with how many lanes, and how many
+        their guards have switched off."""
         self.count()
-        rows = np.arange(first, last)[:, None]
-        return self.executed[rows, self._warps], self.threads[rows, self._warps]
+        at = np.arange(first, last)[:, None], self._warps
+        return self.executed[at], self.threads[at], self.switched_off[at]
 
     def count_guarded(self, x: State, at: int, guard: Read) -> None:
         """Subtract the lanes that the guard of an instruction switches off."""
         value = guard(x)
         if not np.ndim(value):
-            if not value:
-                self.threads[at, self._warps] -= self._lanes_on
+            if value:
+                return
+            off = self._lanes_on
         elif not every(value):
-            on = _lanes_per_warp(value if x.mask is None else value & x.mask)
-            self.threads[at, self._warps] += on - self._lanes_on
+            off = self._lanes_on - _lanes_per_warp(value if x.mask is None else value & x.mask)
+        else:
+            return
+        self.threads[at, self._warps] -= off
+        self.switched_off[at, self._warps] += off
 
     def access(self, x: State, space: str, addresses: NDArray[np.generic]) -> None:
         """Record the addresses of the executing group."""
@@ -317,84 +326,3 @@ def guard_of(kernel: Kernel, at: int) -> Read | None:
         return None
     here = site(instruction, kernel.memory.constants, kernel.program.arch)
     return predicate(guard, replace(here, uniform=False))
-
-
-def trace(
-    program: Program,
-    launch: Launch,
-    blocks: Sequence[int],
-    *,
-    step_limit: int | None = None,
-    limits: Limits = LIMITS,
-) -> Trace:
-    """Trace of the given blocks (linear numbers) of a launch, each run to its end.
-
-    step_limit : of each chunk of blocks; None: SAMPLE_STEP_LIMIT, and more where `limits` are more patient. A
-    block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
-    Raises CommandError for block numbers outside the grid.
-    """
-    own = slice_of(program)
-    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own)
-    numbers = np.asarray(sorted(set(blocks)), np.int64)
-    if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
-        raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
-    executed = kernel.whole_clusters(numbers)
-    warps = warps_of(kernel, executed)
-    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), own.unneeded, limits)
-    if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):
-        chosen = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
-        recording.watch_meetings(np.flatnonzero(np.isin(warps[:, 0], chosen)))
-    if step_limit is None:
-        step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
-    problem: InputError | None = None
-    try:
-        run_blocks(kernel, executed, step_limit, recording.stepper)
-    except InputError as error:
-        problem = error
-    recording.count()
-    result = _trace(kernel, executed, recording, problem)
-    return result if len(executed) == len(numbers) else only_blocks(result, numbers)
-
-
-def _without_values(kernel: Kernel, own: Slice) -> Kernel:
-    """The kernel with handlers that compute no values outside the slice, and take its short ways."""
-    program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
-    handlers = list(kernel.handlers)
-    for i in own.unneeded:
-        handlers[i] = handler_of(program.instructions[i], kernel.memory.constants, program.arch, builders)
-    return replace(kernel, handlers=tuple(handlers), short={at: way.begin for at, way in own.ways.items()})
-
-
-def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
-    for i, instruction in enumerate(kernel.program.instructions):
-        if (name := unknown_source(instruction.traits)) and recording.executed[i].any():
-            recording.unknown.setdefault(name, set()).add(i)
-    dropped = f"the addresses of {recording.dropped:,} accesses were not recorded: they count as others of their line"
-    notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
-    notes += stray_notes(kernel.program, recording.strays)
-    accesses = {space: rows.joined() for space, rows in recording.rows.items()}
-
-    def reloads(loads: Set[int]) -> Set[int]:
-        return with_reloaded(kernel.program, accesses["global"], loads)
-
-    result = Trace(
-        blocks=blocks,
-        of_blocks=kernel.block_count,
-        warps=warps_of(kernel, blocks),
-        executed=np.ascontiguousarray(recording.executed.T),
-        threads=np.ascontiguousarray(recording.threads.T),
-        streams={row: joined(recording.streams[row]) for row in recording.streams if row in recording.kept_streams},
-        accesses=accesses,
-        unknown=unknowns(kernel.program, recording.unknown, reloads),
-        ungiven=array_refusals(kernel.program, recording.unknown, reloads),
-        arrays=arrays_of(kernel),
-        stopped="" if problem is None else str(problem),
-        waited=isinstance(problem, Endless),
-        dropped=recording.dropped,
-        notes=notes,
-        meetings=recording.meetings(warps_of(kernel, blocks)),
-    )
-    unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
-        GRID_BARRIER
-    }
-    return replace(result, notes=notes + deciding_arrays(kernel.program, result, unasked))

@@ -9,7 +9,7 @@ Models   Liveness backwards through the control flow from branches, addresses an
 Omits    Code that calls other functions: all of it is in the slice.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
@@ -39,7 +39,8 @@ class Use:
     not the result is needed. writes, always_writes : registers that it may write, and those that it writes in every
     lane. loads, stores : memory spaces that it reads and changes.
     removable : has no other effect, so its value is needed only if its result or its space is.
-    guard : the predicate that it executes under, "" without; guard_registers : the register of that predicate.
+    guard : the predicate that it executes under, "" without; guard_registers : the register of that predicate;
+    steering_guard : the same, where the guard decides even if the result is not needed: the number of lanes counts.
     """
 
     reads: Names
@@ -51,6 +52,7 @@ class Use:
     removable: bool
     guard: str
     guard_registers: Names
+    steering_guard: Names
 
 
 def unneeded_values(program: Program) -> frozenset[int]:
@@ -69,13 +71,25 @@ class Slice:
 
 def slice_of(program: Program) -> Slice:
     """The slice of a kernel."""
+    return _slice(program, [_use(instruction) for instruction in program.instructions])
+
+
+def slice_without_guards(program: Program, guarded: Set[int]) -> Slice:
+    """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
+    uses = [_use(instruction) for instruction in program.instructions]
+    return _slice(program, [
+        replace(use, steering_guard=frozenset()) if at in guarded and use.removable else use
+        for at, use in enumerate(uses)
+    ])  # fmt: skip
+
+
+def _slice(program: Program, uses: list[Use]) -> Slice:
     code, ways = program.instructions, short_ways(program)
     after = follows(program, ways)
     inside = reached(program, after)
     nothing = Slice(frozenset(), {})
     if any(calls(code[i]) for i in inside):
         return nothing
-    uses = [_use(instruction) for instruction in code]
     if any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code):
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
     uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
@@ -128,6 +142,7 @@ def _use(instruction: Instruction) -> Use:
         removable=removable,
         guard=_guard(instruction),
         guard_registers=guard,
+        steering_guard=guard,
     )
 
 
@@ -138,7 +153,8 @@ def _steered(use: Use, instruction: Instruction) -> Use:
 
 def _unsteered(use: Use) -> Use:
     """The use of a branch that takes its short way whatever its predicate says."""
-    return replace(use, reads=frozenset(), steers=frozenset(), guard="", guard_registers=frozenset())
+    none: Names = frozenset()
+    return replace(use, reads=none, steers=none, guard="", guard_registers=none, steering_guard=none)
 
 
 def _guard(instruction: Instruction) -> str:
@@ -200,8 +216,8 @@ def _with_their_sources(
                 if i not in needed and not use.writes.isdisjoint(name.partition(" ")[0] for name in live_here):
                     needed.add(i)
                     changed = True
-                used = use.reads if i in needed else use.steers
-                live_here = _killed(live_here, use) | _under(used, use.guard) | use.guard_registers
+                used, guard = (use.reads, use.guard_registers) if i in needed else (use.steers, use.steering_guard)
+                live_here = _killed(live_here, use) | _under(used, use.guard) | guard
             if live_here != live[number]:
                 live[number] = live_here
                 changed = True

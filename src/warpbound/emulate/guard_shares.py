@@ -1,0 +1,102 @@
+"""Guards of arithmetic whose result decides nothing: where they cost much, their lanes are estimated.
+
+`expf` halves its argument under a guard, `rsqrtf` scales it: `@!P0 FMUL R2, R2, 0.5`. Which lanes do so depends on the
+data, and nothing else does: not a branch, not an address, not an issue slot. To count these lanes exactly, all values
+of the kernel have to be computed.
+
+Models   After `trace_recorder.LONG` executed instructions the guards are left out, with all that only they need, if
+         that saves a tenth of what was executed. Each such instruction then takes part in as many of its lanes as
+         before; all of them where it was not reached before.
+Omits    Lanes that take part more often, or less, later on: the note bounds the difference.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate import trace_recorder
+from warpbound.emulate.trace import Trace
+from warpbound.emulate.trace_recorder import Recording
+from warpbound.emulate.value_dependence import guard_name, lines_of, taint
+from warpbound.emulate.value_slicing import Slice, slice_without_guards
+from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
+
+WORTH = 0.1  # part of the executed instructions that has to become free
+NOTE = (
+    "data decide which lanes execute guarded arithmetic{lines}: counted at the rate of the first {first:,} "
+    "instructions; thread instructions differ by {most:.2g} % at most, nothing else but flop does"
+)
+
+
+@dataclass(frozen=True)
+class GuardShares:
+    """guards : instructions whose guards are not computed. shares : the part of their lanes that takes part,
+    (instructions,)."""
+
+    guards: frozenset[int]
+    shares: NDArray[np.float64]
+
+    def applied_to(self, program: Program, trace: Trace) -> Trace:
+        """The trace with these parts of its lanes, and a note that says so."""
+        at = np.array(sorted(self.guards), np.int64)
+        every_lane = trace.threads[:, at]
+        threads = trace.threads.copy()
+        threads[:, at] = np.rint(every_lane * self.shares[at])
+        lanes, own = int(every_lane.sum()), int(threads[:, at].sum())
+        if not lanes:
+            return trace
+        most = 100 * max(own, lanes - own) / int(threads.sum())
+        executed = at[every_lane.any(axis=0)].tolist()
+        note = NOTE.format(lines=lines_of(program, executed), first=trace_recorder.LONG, most=most)
+        return replace(trace, threads=threads, notes=(*trace.notes, note))
+
+
+class TooDear(Exception):
+    """Some guards cost too much. without : the slice without them; shares : the parts of their lanes."""
+
+    def __init__(self, without: Slice, shares: GuardShares) -> None:
+        super().__init__("guards of arithmetic cost too much")
+        self.without, self.shares = without, shares
+
+
+def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
+    """Raises TooDear where a recording computes much for guards alone; own : what it does not compute."""
+
+    def look(recording: Recording) -> None:
+        guarded = data_guards(program)
+        if not guarded:
+            return
+        without = slice_without_guards(program, guarded)
+        freed = sorted(without.unneeded - own.unneeded)
+        if recording.executed[freed].sum() < WORTH * recording.executed.sum():
+            return
+        guards = _unknown_guards(program, without)
+        on, off = recording.threads.sum(axis=1), recording.switched_off.sum(axis=1)
+        shares = np.divide(on, on + off, out=np.ones(len(on)), where=on + off > 0)
+        raise TooDear(without, GuardShares(guards, shares))
+
+    return look
+
+
+def data_guards(program: Program) -> frozenset[int]:
+    """The arithmetic whose guards depend on what memory holds."""
+    loads = {at for at, one in enumerate(program.instructions) if one.traits.loads - {"constant"}}
+    return _guarded(program, taint(program, loads))
+
+
+def _unknown_guards(program: Program, own: Slice) -> frozenset[int]:
+    """The arithmetic outside the slice whose guards may come from outside the slice too."""
+    everything = frozenset(range(len(program.instructions)))
+    return _guarded(program, taint(program, own.unneeded, cut=everything)) & own.unneeded
+
+
+def _guarded(program: Program, tainted: Sequence[int]) -> frozenset[int]:
+    """The arithmetic whose guards are among the registers that are tainted before it."""
+    bits = program.register_sets.bits
+    return frozenset(
+        at for at, one in enumerate(program.instructions)
+        if one.traits.is_arithmetic and tainted[at] & bits.get(guard_name(one).lstrip("!"), 0)
+    )  # fmt: skip

@@ -1,0 +1,141 @@
+"""Traces of sampled blocks: values are computed where they decide something, or where that costs little."""
+
+from collections.abc import Sequence, Set
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
+from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.emulator import Kernel, handler_of, make_ready
+from warpbound.emulate.guard_shares import GuardShares, TooDear, when_too_dear
+from warpbound.emulate.handlers import PLAIN
+from warpbound.emulate.launch_memory import GRID_BARRIER
+from warpbound.emulate.limits import LIMITS, PATIENCE_S, Limits, stray_notes
+from warpbound.emulate.livelock import Endless
+from warpbound.emulate.store_to_load import with_reloaded
+from warpbound.emulate.texture import COUNTED, unknown_source
+from warpbound.emulate.trace import Trace, only_blocks
+from warpbound.emulate.trace_recorder import Recording
+from warpbound.emulate.trace_rows import arrays_of, joined, warps_of
+from warpbound.emulate.ungiven_contents import array_refusals
+from warpbound.emulate.value_dependence import deciding_arrays, unknowns
+from warpbound.emulate.value_slicing import Slice, slice_of
+from warpbound.errors import CommandError, InputError
+from warpbound.kernel_launch import Launch
+from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
+
+SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
+
+
+def trace(
+    program: Program,
+    launch: Launch,
+    blocks: Sequence[int],
+    *,
+    step_limit: int | None = None,
+    limits: Limits = LIMITS,
+) -> Trace:
+    """Trace of the given blocks (linear numbers) of a launch, each run to its end.
+
+    step_limit : of each chunk of blocks; None: SAMPLE_STEP_LIMIT, and more where `limits` are more patient. A
+    block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
+    Raises CommandError for block numbers outside the grid.
+    """
+    numbers = np.asarray(sorted(set(blocks)), np.int64)
+    if step_limit is None:
+        step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
+    question = _Question(program, launch, numbers, step_limit, limits)
+    try:
+        return _traced(question, slice_of(program), None)
+    except TooDear as dear:
+        return _traced(question, dear.without, dear.shares)
+
+
+@dataclass(frozen=True)
+class _Question:
+    """What `trace` is asked."""
+
+    program: Program
+    launch: Launch
+    blocks: NDArray[np.int64]
+    step_limit: int
+    limits: Limits
+
+
+def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trace:
+    """The trace. own : what is not computed. shares : of the guards that are not computed; where none are given and
+    guards cost much, raises TooDear."""
+    program, launch, numbers, limits = question.program, question.launch, question.blocks, question.limits
+    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own, shares)
+    if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
+        raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
+    executed = kernel.whole_clusters(numbers)
+    warps = warps_of(kernel, executed)
+    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), own.unneeded, limits)
+    if shares is None:
+        recording.when_long = when_too_dear(program, own)
+    else:
+        recording.leave_out_guards(shares.guards)
+    if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):
+        chosen = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
+        recording.watch_meetings(np.flatnonzero(np.isin(warps[:, 0], chosen)))
+    problem: InputError | None = None
+    try:
+        run_blocks(kernel, executed, question.step_limit, recording.stepper)
+    except InputError as error:
+        problem = error
+    recording.count()
+    result = _trace(kernel, executed, recording, problem)
+    if shares is not None:
+        result = shares.applied_to(program, result)
+    return result if len(executed) == len(numbers) else only_blocks(result, numbers)
+
+
+def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> Kernel:
+    """The kernel with handlers that compute no values outside the slice, and take its short ways."""
+    program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
+    handlers = list(kernel.handlers)
+    unguarded = shares.guards if shares else frozenset[int]()
+    for i in own.unneeded:
+        code = program.instructions[i]
+        code = replace(code, guard=None) if i in unguarded else code
+        handlers[i] = handler_of(code, kernel.memory.constants, program.arch, builders)
+    return replace(kernel, handlers=tuple(handlers), short={at: way.begin for at, way in own.ways.items()})
+
+
+def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:
+    for i, instruction in enumerate(kernel.program.instructions):
+        if (name := unknown_source(instruction.traits)) and recording.executed[i].any():
+            recording.unknown.setdefault(name, set()).add(i)
+    dropped = f"the addresses of {recording.dropped:,} accesses were not recorded: they count as others of their line"
+    notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
+    notes += stray_notes(kernel.program, recording.strays)
+    accesses = {space: rows.joined() for space, rows in recording.rows.items()}
+
+    def reloads(loads: Set[int]) -> Set[int]:
+        return with_reloaded(kernel.program, accesses["global"], loads)
+
+    result = Trace(
+        blocks=blocks,
+        of_blocks=kernel.block_count,
+        warps=warps_of(kernel, blocks),
+        executed=np.ascontiguousarray(recording.executed.T),
+        threads=np.ascontiguousarray(recording.threads.T),
+        streams={row: joined(recording.streams[row]) for row in recording.streams if row in recording.kept_streams},
+        accesses=accesses,
+        unknown=unknowns(kernel.program, recording.unknown, reloads),
+        ungiven=array_refusals(kernel.program, recording.unknown, reloads),
+        arrays=arrays_of(kernel),
+        stopped="" if problem is None else str(problem),
+        waited=isinstance(problem, Endless),
+        dropped=recording.dropped,
+        notes=notes,
+        meetings=recording.meetings(warps_of(kernel, blocks)),
+    )
+    unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
+        GRID_BARRIER
+    }
+    return replace(result, notes=notes + deciding_arrays(kernel.program, result, unasked))
