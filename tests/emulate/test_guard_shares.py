@@ -6,7 +6,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
-from emulate.test_value_slicing import listed
+from support.emulator.listed_accesses import listed
 from warpbound import emulate
 from warpbound.emulate import guard_shares, trace_recorder, traced_blocks
 from warpbound.emulate.short_ways import short_ways

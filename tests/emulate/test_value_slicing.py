@@ -5,6 +5,7 @@ from dataclasses import fields
 import numpy as np
 import pytest
 
+from support.emulator.listed_accesses import listed
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import traced_blocks
@@ -174,14 +175,6 @@ def same_with_all_values(program, asked, monkeypatch) -> None:
     assert all(np.array_equal(quick.streams[row], stream) for row, stream in whole.streams.items())
     for space in whole.accesses:
         assert listed(quick.accesses[space]) == listed(whole.accesses[space])
-
-
-def listed(accesses) -> list[tuple[object, ...]]:
-    """Every access with its active addresses, sorted."""
-    times = accesses.repeated(np.ones(len(accesses.warp))).astype(int)
-    rows = zip(accesses.instruction.tolist(), accesses.warp.tolist(), accesses.addresses, accesses.active, strict=True)
-    found = [(at, warp, lanes[on].tobytes(), on.tobytes()) for at, warp, lanes, on in rows]
-    return sorted(one for one, count in zip(found, times, strict=True) for _ in range(count))
 
 
 DIVIDED = """
