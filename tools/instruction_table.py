@@ -1,6 +1,8 @@
 """Compile the corpus of kernels for six architectures, execute it, and write docs/instructions.md.
 
-python tools/instruction_table.py [COMPILER ...] [-o PAGE]      needs the extras triton, numba-cuda, warp-lang, cutile
+python tools/instruction_table.py [COMPILER ...] [-o PAGE]
+
+Needs the extras triton, numba-cuda, warp-lang, cutile and cute-dsl.
 """
 
 import argparse
@@ -99,12 +101,16 @@ def table(tallies: dict[tuple[str, int], Tally]) -> str:
         "| different | refused | not compiled |",
         "|---|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|",
     ]
-    for (compiler, architecture), own in tallies.items():
-        outcomes = [len(own.outcomes[word]) for word in OUTCOMES]
-        figures = [len(own.opcodes), len(own.executed), len(own.timed), len(own.refused), sum(outcomes), *outcomes]
-        name = f"{compiler} {version(COMPILERS[compiler][1])}"
-        lines.append(f"| {name} | sm_{architecture} | {' | '.join(map(str, figures))} |")
+    lines += [row(compiler, architecture, own) for (compiler, architecture), own in tallies.items()]
     return "\n".join([*lines, "", *_refusals(tallies)])
+
+
+def row(compiler: str, architecture: int, own: Tally) -> str:
+    """A compiler's row for an architecture."""
+    outcomes = [len(own.outcomes[word]) for word in OUTCOMES]
+    figures = [len(own.opcodes), len(own.executed), len(own.timed), len(own.refused), sum(outcomes), *outcomes]
+    name = f"{compiler} {version(COMPILERS[compiler][1])}"
+    return f"| {name} | sm_{architecture} | {' | '.join(map(str, figures))} |"
 
 
 def _refusals(tallies: dict[tuple[str, int], Tally]) -> Iterator[str]:

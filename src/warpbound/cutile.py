@@ -8,8 +8,8 @@ Source   cuda-tile 1.7.0, read off its wheel: `cuda.tile.compilation` and the ca
 Models   What `ct.launch` would let the compiler count on: addresses are multiples of 16 bytes, the last stride is 1
          where it is, extents are multiples of 16 and other strides of 16 bytes where they are, arrays overlap only
          where the same one comes twice.
-Omits    Refused: lists, tuples and dataclasses as arguments; kernels whose tiles move by tensor maps (from Hopper on,
-         unless `allow_tma=False`): the driver makes those maps with host code that the cubin carries.
+         Tensor maps are those that the cubin's own host code makes (python_kernels.host_code).
+Omits    Refused: lists, tuples and dataclasses as arguments.
 """
 
 import inspect
@@ -28,8 +28,8 @@ from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.errors import CommandError, InputError, MissingTool, install
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
-from warpbound.program import Program
 from warpbound.python_kernels.arrays import Array, array, number
+from warpbound.python_kernels.host_code import tensor_maps
 from warpbound.python_kernels.launches import (
     Piece,
     Prepared,
@@ -101,27 +101,22 @@ def prepare(kernel: Any, args: Sequence[object], grid: Sizes, gpu: str | Path | 
         else _constraint(value, operands)
         for name, value in operands.items()
     )
-    program = python_program(_cubin(kernel, constraints, architecture(board, "cuTile")), function, board)
-    _refuse_tensor_maps(program)
+    cubin = _cubin(kernel, constraints, architecture(board, "cuTile"))
+    program = python_program(cubin, function, board)
     pieces, places = [], iter(program.parameters)
     for name, value in operands.items():
         if name in constants:
             continue
         for piece in array_pieces(value, name) if isinstance(value, Array) else [_of_number(value, name)]:
             pieces.append(replace(piece, offset=next(places).offset))
+    if any(each.opcode.startswith(_BY_MAP) for each in program.instructions):
+        pieces += tensor_maps(cubin, pieces)
     x, y, z = three(grid, "grid")
     wide, high, deep = program.cluster or (1, 1, 1)
     launch = Launch(
         grid=(x * wide, y * high, z * deep), block=(program.max_threads or 128, 1, 1), cluster=program.cluster
     )
     return prepared(program, pieces, launch)
-
-
-def _refuse_tensor_maps(program: Program) -> None:
-    """Raise InputError where tensor maps are among the parameters: the driver makes them by code of its own."""
-    if any(each.opcode.startswith(_BY_MAP) for each in program.instructions):
-        reason = f"{program.title} moves tiles by tensor maps that the driver makes when cuTile launches it."
-        raise InputError(reason, "Give ct.load and ct.store allow_tma=False to have the rest of it answered.")
 
 
 def _operand(value: object, name: str) -> Array | np.generic:
