@@ -29,7 +29,7 @@ def tensor_maps(cubin: bytes, pieces: Sequence[Piece]) -> list[Piece]:
 
     Raises InputError where that code cannot be called here.
     """
-    area = (c_char * _MOST_B)()
+    area = bytearray(_MOST_B)
     arrays: dict[int, str] = {}  # of an array, by the caller's value -> the first parameter that it is
     names: list[str] = []
     for piece in pieces:
@@ -38,7 +38,7 @@ def tensor_maps(cubin: bytes, pieces: Sequence[Piece]) -> list[Piece]:
             name = arrays.setdefault(id(piece.value), str(piece.argument.name))
             names = names if name in names else [*names, name]
             raw = (_FIRST_ADDRESS + names.index(name) * _APART).to_bytes(_ADDRESS_B, "little")
-        area[piece.offset : piece.offset + len(raw)] = raw  # type: ignore[assignment]
+        area[piece.offset : piece.offset + len(raw)] = raw
     _call(_code(cubin), area)
     end = max(piece.offset + piece.size for piece in pieces)
     return list(_maps(bytes(area), -(-end // _ALIGNED_B) * _ALIGNED_B, names))
@@ -74,13 +74,13 @@ def _code(cubin: bytes) -> bytes:
     return bytes(code.data()[begin:end])
 
 
-def _call(code: bytes, area: Any) -> None:
+def _call(code: bytes, area: bytearray) -> None:
     if platform.machine() != "x86_64":
         reason = f"The code that makes the tensor maps is for x86-64; this is {platform.machine()}."
         raise InputError(reason, "Give ct.load and ct.store allow_tma=False.")
     with mmap.mmap(-1, max(len(code), 1), prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC) as memory:
         memory.write(code)
-        place = c_char.from_buffer(memory)
+        place, parameters = c_char.from_buffer(memory), c_char.from_buffer(area)
         function = CFUNCTYPE(c_int, c_void_p, c_void_p, c_void_p, c_void_p)(addressof(place))
-        function(None, None, None, addressof(area))
+        function(None, None, None, addressof(parameters))
         del place, function
