@@ -231,7 +231,7 @@ def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: boo
 
 BEGIN, END = "<!-- table: tools/program_table.py table -->", "<!-- end of the table -->"
 TITLES = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
-MEDIANS = "Medians of the programs that passed, each column for itself"
+MEDIANS = "Medians of the programs that passed, for each column separately"
 MEDIAN_TITLES = "launches", "warp instructions executed", "s", "warp instructions per s"
 SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
 
