@@ -128,6 +128,8 @@ def test_without_a_launch_the_command_that_gives_a_time_is_named() -> None:
         "No time without a launch. The host code, line 9, gives all but x (float): "
         "warpbound launches k.cu -o launch.toml, then --launch launch.toml."
     )
+    closure = entry(**static, gpu="h200", host_launch=hint | {"needed": ["f (any type)"]}, program={"source": "k.cu"})
+    assert lines(closure)[-1].endswith("does not fix f (any type). Run the program: warpbound run --gpu h200 -- k.cu")
     unnamed = {"source": "k.cu", "parameters": [{"name": None, "type": None, "offset": 0, "bytes": 8}]}
     assert lines(entry(**static, gpu="h200", program=unnamed))[-1].endswith("warpbound run --gpu h200 -- k.cu")
     named = {"source": "k.cu", "parameters": [{"name": "x", "type": "float *", "offset": 0, "bytes": 8}]}

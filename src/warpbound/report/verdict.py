@@ -22,6 +22,7 @@ AT_THE_EDGE = 0.15  # of an interval: a time that lies closer to one end is expl
 WIDE = 1.1  # times its lower end, from which on an interval is wide enough for that
 EVEN = 1.5  # times their share of the blocks, up to which blocks count as alike
 BUYS = 1.02  # gain of another block per SM that the verdict names, although the warps suffice on average
+ANY_TYPE = "(any type)"  # behind a parameter of a template whose argument is a lambda or another object
 NOT_GIVEN = "not given: give it by "  # in the reason why a launch was not executed
 
 
@@ -82,16 +83,19 @@ def no_time(entry: KernelResult) -> Text:
 
 
 def _options_for_a_time(entry: KernelResult) -> Text:
-    """What to add to the command line for a time."""
-    if entry.host_launch is not UNSET:
-        hint = entry.host_launch
+    """What to add to the command line for a time; where no option can give it, the program to run."""
+    parameters, file, hint = entry.program.parameters, entry.program.source, entry.host_launch
+    program = f"warpbound run --gpu {entry.gpu} -- {quote(file)}"
+    if hint is not UNSET and (objects := [each for each in hint.needed if each.endswith(ANY_TYPE)]):
+        text = Text(f"No time without a launch, and the host code does not fix {listed(objects)}. Run the program: ")
+        return text.append(program, "bold")
+    if hint is not UNSET:
         effect = f"gives all but {'; '.join(hint.needed)}" if hint.needed else "gives all values"
         text = Text(f"No time without a launch. The host code, line {hint.line}, {effect}: ")
         return text.append(hint.command, "bold").append(", then --launch launch.toml.")
-    parameters, file = entry.program.parameters, entry.program.source
     if entry.launch is None and file.endswith(".cu") and parameters and not any(each.name for each in parameters):
         text = Text("No time without a launch, and no source here names the parameters. Run the program: ")
-        return text.append(f"warpbound run --gpu {entry.gpu} -- {quote(file)}", "bold")
+        return text.append(program, "bold")
     grid = [] if entry.launch else ["--grid X", "--block X"]
     args = [f"--arg {p.name or number}={_value(p)}" for number, p in enumerate(parameters)]
     missing = "the arguments of the launch" if entry.launch else "a launch and its arguments"
