@@ -1,4 +1,4 @@
-"""The table of docs/advice-table.md: kernels with a known better version. Is the first advice the change that it made,
+"""The tables of docs/advice.md: kernels with a known better version. Is the first advice the change that it made,
 and does the what-if promise the gain that the better version has?
 
     python tools/advice_table.py PROGRAMS ANSWERS.jsonl     answer for each pair, and print the table of all answers
@@ -9,6 +9,7 @@ what was answered; a pair that is in it is not asked again.
 """
 
 import json
+import math
 import re
 import statistics
 import sys
@@ -28,16 +29,18 @@ from warpbound.kernel_argument import parse_argument
 from warpbound.program.compile_options import Options
 from warpbound.report.advice import gains
 from warpbound.report.bottleneck_tables import changes_of_the_kernel
+from warpbound.whatif.mechanisms import promised_between
 
 HERE = Path(__file__).with_name("advice_pairs")
 ROOT = HERE.parent.parent
 BOARD, SETTINGS = "h200", Settings(clock="boost")
 SGEMM = ("1_naive", "2_kernel_global_mem_coalesce", "3_kernel_shared_mem_blocking", "4_kernel_1D_blocktiling",
-         "5_kernel_2D_blocktiling", "6_kernel_vectorize")  # fmt: skip
+         "5_kernel_2D_blocktiling", "6_kernel_vectorize", "10_kernel_warptiling")  # fmt: skip
 SAMPLES = {
     "transpose.cu": "Samples/6_Performance/transpose/transpose.cu",
     "reduction.cu": "Samples/2_Concepts_and_Techniques/reduction/reduction_kernel.cu",
 }
+ALIGNED = "Samples/6_Performance/alignedTypes/alignedTypes.cu"
 WORTH = 1.005
 
 
@@ -48,6 +51,8 @@ def public_sources(programs: Path, folder: Path) -> None:
         text = (programs / "sgemm/src/kernels" / f"{name}.cuh").read_text()
         parts.append(re.sub(r"^#(?:include|pragma once|define CEIL_DIV).*$", "", text, flags=re.M))
     (folder / "sgemm.cu").write_text("\n".join(parts))
+    text = (programs / "cuda-samples" / ALIGNED).read_text()
+    (folder / "aligned.cu").write_text(text[text.index("typedef") : text.index("template <class TData> int testCPU")])
     for name, path in SAMPLES.items():
         text = (programs / "cuda-samples" / path).read_text()
         end = text.find("template <class T> __global__ void cg_reduce")
@@ -77,27 +82,58 @@ def answer(pair: dict[str, Any], places: list[Path]) -> dict[str, Any]:
     return {"name": pair["name"], "gain": (entry.time_s or 0) / (better.time_s or 1), "advice": advice}
 
 
+def promise(pair: dict[str, Any], own: dict[str, Any]) -> float | None:
+    """The gain of the first what-if that names the change."""
+    what_ifs = [row for row in own["advice"] if not row[1].startswith("tried")]
+    return next((gain for gain, words in what_ifs if any(word in words for word in pair["words"])), None)
+
+
+def powers(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> list[tuple[str, float]]:
+    """The change of each pair, and the power of the promised gain that was obtained."""
+    promised = ((pair, answers[pair["name"]], promise(pair, answers[pair["name"]])) for pair in pairs)
+    return [(pair["change"], math.log(own["gain"]) / math.log(gain)) for pair, own, gain in promised if gain]
+
+
+def without_its_own(known: list[tuple[str, float]]) -> int:
+    """Pairs inside the interval, 10th to 90th percentile, of the pairs with another change."""
+    inside = 0
+    for change, power in known:
+        deciles = statistics.quantiles([other for name, other in known if name != change], n=10, method="inclusive")
+        inside += deciles[0] <= power <= deciles[-1]
+    return inside
+
+
+def intervals(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
+    """How many pairs the interval of a promise holds, of which it was not made."""
+    known = powers([pair for pair in pairs if not pair.get("held_back")], answers)
+    deciles = statistics.quantiles([power for _, power in known], n=10, method="inclusive")
+    yield f"Eight of ten pairs obtain a power of the promise between {deciles[0]:.2f} and {deciles[-1]:.2f}."
+    yield f"{without_its_own(known)} of {len(known)} lie in the interval of the pairs with other changes."
+    held = [(answers[each["name"]], each) for each in pairs if each.get("held_back")]
+    of_held = [(own["gain"], promised_between(gain)) for own, each in held if (gain := promise(each, own))]
+    inside = sum(low <= gain <= high for gain, (low, high) in of_held)
+    yield f"Held back: {inside} of {len(of_held)} lie in the shipped interval."
+
+
 def table(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
     """Markdown: one row per pair, then the counts."""
     yield "| kernel, its better version | the change | first advice that names it | promised | better version | off |"
     yield "|---|---|--:|--:|--:|--:|"
     first, among, off = 0, 0, []
-    known = [pair for pair in pairs if pair["name"] in answers]
-    for pair in known:
+    for pair in pairs:
         own = answers[pair["name"]]
         ranked = enumerate(own["advice"], 1)
         place = next((n for n, (_, words) in ranked if any(w in words for w in pair["words"])), None)
-        what_ifs = [row for row in own["advice"] if not row[1].startswith("tried")]
-        promised = next((gain for gain, words in what_ifs if any(w in words for w in pair["words"])), None)
+        promised = promise(pair, own)
         first, among = first + (place == 1), among + bool(place and place <= 3)
         if promised:
             off.append(abs(promised / own["gain"] - 1))
         cells = (pair["name"], pair["change"], str(place or "-"), f"{promised:.2f}x" if promised else "-")
         yield f"| {' | '.join(cells)} | {own['gain']:.2f}x | {f'{100 * off[-1]:.0f} %' if promised else '-'} |"
     yield ""
-    shares = [f"{hits} ({100 * hits / len(known):.0f} %)" for hits in (first, among)]
+    shares = [f"{hits} ({100 * hits / len(pairs):.0f} %)" for hits in (first, among)]
     error = 100 * statistics.median(off)
-    yield f"Of {len(known)} pairs, the first advice names the change in {shares[0]}, one of the first three in"
+    yield f"Of {len(pairs)} pairs, the first advice names the change in {shares[0]}, one of the first three in"
     yield f"{shares[1]}. The promise of a what-if is off by {error:.0f} % in the median."
 
 
@@ -112,7 +148,9 @@ def main(programs: Path, kept: Path) -> None:
                 answers[pair["name"]] = answer(pair, [HERE, ROOT, Path(folder)])
                 log.write(json.dumps(answers[pair["name"]]) + "\n")
                 log.flush()
-    sys.stdout.write("\n".join(table(pairs, answers)) + "\n")
+    groups = [[pair for pair in pairs if bool(pair.get("held_back")) == held] for held in (False, True)]
+    lines = [*table(groups[0], answers), "", *table(groups[1], answers), "", *intervals(pairs, answers)]
+    sys.stdout.write("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

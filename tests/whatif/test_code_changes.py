@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 
 from support.sass_listing import kernel
 from support.unit_of_work import BOARD, CLOCK, PLACE, work, workloads
+from warpbound.isa.latency_classes import architecture_latency
+from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
-from warpbound.whatif.code_changes import Repeated, doubled, kept_in_register
+from warpbound.whatif.code_changes import Repeated, doubled, kept_in_register, of_the_work
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
 
@@ -215,6 +217,18 @@ def test_fp32_instead_of_fp64_moves_to_the_other_pipe() -> None:
     made = work(units={"fp64": 6400.0, "fma": 0.0}, by_pipe={"fp64": 100.0})
     # FP64 1600 cycles; then 100 instructions of 2 cycles on the FMA pipe of a sub-core: 50; latency 25, issue 25
     assert one(made, "FP32 instead").speedup == pytest.approx(1600 / 50)
+
+
+def test_fp32_instead_of_fp64_waits_as_long_as_for_fp32() -> None:
+    made = work(latency=3000.0, parts={"fixed": 2900.0, "issue": 100.0}, held={"fp64_latency": (2560.0, 2500.0)},
+                units={"fp64": 100.0, "fma": 0.0}, by_pipe={"fp64": 100.0})  # fmt: skip
+    gpu = PLACE.gpu
+    slow, fast = architecture_latency("fp64_latency", gpu.arch), opcode_facts("FFMA", (), gpu.arch).latency or 0.0
+    (changed,) = (each for each in of_the_work(made, PLACE) if each.change.startswith("FP32 instead"))
+    saved = min(2500.0, 2560.0 * (1 - fast / (gpu.get("fp64_latency") or slow)))
+    assert 0 < saved < 2500.0
+    assert changed.work.latency == pytest.approx(3000.0 - saved)
+    assert changed.work.parts["fixed"] == pytest.approx(2900.0 - saved)
 
 
 def test_what_is_read_again_may_stay_on_the_sm() -> None:

@@ -5,6 +5,8 @@ from dataclasses import replace
 from math import ceil
 
 from warpbound.adapt.resources import eased
+from warpbound.isa.latency_classes import architecture_latency
+from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.memory.counters import COUNTERS
 from warpbound.predict import Place
@@ -16,6 +18,7 @@ WARP = 32.0
 DIVERGENT = 0.8        # share of lanes that are on below which divergence is a change worth trying
 MOSTLY = 0.5           # share of shared-memory wavefronts from which on the words name atomics
 READ_AGAIN = 1.5       # times that a byte comes from L2 from which on a place nearer by is worth trying
+FP64_LATENCY = "fp64_latency"  # the number of a board that a wait for an FP64 result follows
 FMA_CYCLES = 2.0       # of one sub-core's unit for an FP32 instruction of a warp, where the kernel has none itself
 EASINGS = {  # resource -> demand that the change leaves, what to change
     "issue": (0.75, "a quarter fewer instructions (wider accesses, unrolled loops, less index arithmetic)"),
@@ -238,7 +241,20 @@ def _single_precision(work: Workload, place: Place) -> Alternative | None:
     units = work.units | {"fp64": 0.0, "fma": work.units.get("fma", 0.0) + each * count}
     busy = number(work.units.get("fp64", 0.0))
     why = f"{number(count)} FP64 instructions per {work.unit} keep the pipe of a sub-core busy for {busy} cycles"
-    return Alternative("FP32 instead of FP64 arithmetic", why, replace(work, units=units), place)
+    single = replace(_at_fp32_latency(work, place), units=units)
+    return Alternative("FP32 instead of FP64 arithmetic", why, single, place)
+
+
+def _at_fp32_latency(work: Workload, place: Place) -> Workload:
+    """The same path where each wait for an FP64 result is one for an FP32 result."""
+    whole, waited = work.held.get(FP64_LATENCY, (0.0, 0.0))
+    slow = place.gpu.get(FP64_LATENCY) or architecture_latency(FP64_LATENCY, place.gpu.arch)
+    fast = opcode_facts("FFMA", (), place.gpu.arch).latency or 0.0
+    if not (whole > 0 and slow > fast):
+        return work
+    fixed = work.parts.get("fixed", 0.0)
+    saved = min(fixed, waited, (1.0 - fast / slow) * whole)
+    return replace(work, latency=work.latency - saved, parts=work.parts | {"fixed": fixed - saved})
 
 
 def _spread_atomics(work: Workload, place: Place) -> Alternative | None:

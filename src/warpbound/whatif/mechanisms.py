@@ -1,6 +1,6 @@
 """What each what-if changes: its mechanism, the line where it acts, what it costs, how sure its gain is, its page.
 
-Source   the interval of a gain: the pairs of docs/advice.md, promised against obtained.
+Source   the interval of a gain: the pairs of docs/advice.md, promised against obtained; held-back pairs judge it there.
 Models   ln(obtained) / ln(promised) lies in CODE for eight of ten pairs, so that small gains stay small. No interval is
          narrower than what the model resolves between two versions; those of clocks, which change no code, are that.
 Omits    What a change costs in numbers: `try` compiles it and counts.
