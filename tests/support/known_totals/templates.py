@@ -12,16 +12,22 @@ import numpy as np
 from numpy.typing import NDArray
 
 Ints = NDArray[np.int64]
-THREADS, WARPS, WORDS, SECTORS = 64, 2, 32, 4
+WARP, WORDS, SECTORS = 32, 32, 4
+BLOCKS = ((32,), (64,), (128,), (256,), (32, 2), (16, 4), (8, 4, 4))  # threads along each axis
+QUEUED = 40_000  # blocks of a work queue, at most
 LENGTHS = [1 + 3 * i % 11 for i in range(64)]
 
 HEAD = f"""__constant__ int lengths[64] = {{{", ".join(map(str, LENGTHS))}}};
+__device__ __forceinline__ int thread() {{
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}}
 __device__ __forceinline__ void unit(long j, int all, int b, const float* x, float* y) {{
-    long at = (j * all + b) * 64 + threadIdx.x;
+    long at = (j * all + b) * (blockDim.x * blockDim.y * blockDim.z) + thread();
     y[at] = x[at] * 1.5f + 2.0f;
 }}
 extern "C" __global__ void k(int n, int m, int p, int* list, unsigned* ticket, const float* x, float* y) {{
-    int b = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z), t = threadIdx.x;
+    int b = blockIdx.x + gridDim.x * (blockIdx.y + gridDim.y * blockIdx.z), t = thread();
+    int per_block = blockDim.x * blockDim.y * blockDim.z;
     int all = gridDim.x * gridDim.y * gridDim.z;
 """
 LOOP = "#pragma unroll 1\n    for (int j = 0; j < {times}; j++) unit(j, all, b, x, y);"
@@ -32,6 +38,12 @@ class Grid:
     """A launch to come. at : coordinates of each block, (3, blocks)."""
 
     extents: tuple[int, int, int]
+    block: tuple[int, ...]
+
+    @property
+    def warps(self) -> int:
+        """Of a block."""
+        return int(np.prod(self.block)) // WARP
 
     @property
     def blocks(self) -> int:
@@ -58,12 +70,15 @@ class Known:
 
 @dataclass(frozen=True)
 class Template:
-    """Kernels of one kind. body : CUDA. draw : a launch from a generator. data : contents decide that the kernel itself
-    writes, so that the sample has an error."""
+    """Kernels of one kind. body : CUDA. draw : a launch from a generator. data : contents decide that no evaluation of
+    the grid sees, so that the sample has an error. writes_list : whether a thread of each block writes its length.
+    queue : whether blocks draw their units from a counter, so that their sum alone is known."""
 
     body: str
     draw: Callable[[np.random.Generator], Known]
     data: bool = False
+    writes_list: bool = False
+    queue: bool = False
 
     @property
     def source(self) -> str:
@@ -71,17 +86,21 @@ class Template:
 
 
 def _per_block(grid: Grid, units: Any, n: int, m: int, p: int = 0, **more: Any) -> Known:
-    every = np.broadcast_to(np.asarray(units, np.int64)[:, None], (grid.blocks, WARPS))
+    every = np.broadcast_to(np.asarray(units, np.int64)[:, None], (grid.blocks, grid.warps))
     return Known(grid, n, m, p, every, **more)
 
 
 def _line(rng: np.random.Generator, low: int = 300, high: int = 12_000) -> Grid:
-    return Grid((int(np.exp(rng.uniform(np.log(low), np.log(high)))), 1, 1))
+    return Grid((int(np.exp(rng.uniform(np.log(low), np.log(high)))), 1, 1), _threads(rng))
+
+
+def _threads(rng: np.random.Generator) -> tuple[int, ...]:
+    return BLOCKS[int(rng.integers(len(BLOCKS)))]
 
 
 def _box(rng: np.random.Generator) -> Grid:
     x, y, z = (int(rng.integers(2, high)) for high in (80, 40, 20))
-    return Grid((x, y, z))
+    return Grid((x, y, z), _threads(rng))
 
 
 def _exit(axis: int, *, last: bool) -> Callable[[np.random.Generator], Known]:
@@ -125,8 +144,8 @@ def _straight(rng: np.random.Generator) -> Known:
 
 def _roles(rng: np.random.Generator) -> Known:
     grid, n, m = _line(rng), int(rng.integers(0, 5)), int(rng.integers(4, 40))
-    units = np.broadcast_to(np.array([m, n]), (grid.blocks, WARPS))
-    return Known(grid, n, m, 0, units.astype(np.int64))
+    each = np.where(np.arange(grid.warps) == 0, m, n)
+    return Known(grid, n, m, 0, np.broadcast_to(each, (grid.blocks, grid.warps)).astype(np.int64))
 
 
 def _persistent(rng: np.random.Generator) -> Known:
@@ -137,7 +156,7 @@ def _persistent(rng: np.random.Generator) -> Known:
 
 
 def _queue(rng: np.random.Generator) -> Known:
-    grid = _line(rng, 100, 4000)
+    grid = _line(rng, 100, QUEUED)
     n = int(grid.blocks * rng.uniform(0.3, 4))
     b = np.arange(grid.blocks)  # who draws what does not matter for the total
     return _per_block(grid, np.maximum(0, -(-(n - b) // grid.blocks)), n, 0)
@@ -175,9 +194,39 @@ def _list(rng: np.random.Generator) -> Known:
 
 def _guard(rng: np.random.Generator) -> Known:
     grid = _line(rng)
-    n = WARPS * grid.blocks - int(rng.integers(1, WARPS * grid.blocks // 2))
-    units = (np.arange(WARPS * grid.blocks) < n).astype(np.int64)
-    return Known(grid, n, 0, 0, units.reshape(grid.blocks, WARPS))
+    warps = grid.warps * grid.blocks
+    n = warps - int(rng.integers(1, max(2, warps // 2)))
+    units = (np.arange(warps) < n).astype(np.int64)
+    return Known(grid, n, 0, 0, units.reshape(grid.blocks, grid.warps))
+
+
+def _checkered(rng: np.random.Generator) -> Known:
+    grid, n, m = _box(rng), int(rng.integers(2, 9)), int(rng.integers(1, 12))
+    p = int(rng.integers(0, n))
+    return _per_block(grid, m * (sum(grid.at) % n == p), n, m, p)
+
+
+def _band(rng: np.random.Generator) -> Known:
+    grid, n, m = _box(rng), int(rng.integers(1, 12)), int(rng.integers(1, 12))
+    x, y, _ = grid.at
+    return _per_block(grid, m * (abs(x - y) < n), n, m)
+
+
+def _causal(rng: np.random.Generator) -> Known:
+    grid, n = _box(rng), int(rng.integers(1, 9))
+    return _per_block(grid, 1 + grid.at[1] // n, n, 0)
+
+
+def _planes(rng: np.random.Generator) -> Known:
+    grid, m = _box(rng), int(rng.integers(4, 30))
+    n, p = int(rng.integers(1, 5)), int(rng.integers(2, 5))
+    return _per_block(grid, np.where(grid.at[2] // n % p == 0, m, 1), n, m, p)
+
+
+def _values(rng: np.random.Generator) -> Known:
+    grid, n, m = _line(rng, 300, 5000), int(rng.integers(5, 96)), int(rng.integers(2, 30))
+    values = rng.integers(0, 100, grid.blocks)
+    return _per_block(grid, np.where(values < n, m, 1), n, m, list=values)
 
 
 ROWS = "int first = list[b], end = list[b + 1];\n    " + LOOP.format(times="end - first")
@@ -188,7 +237,7 @@ TEMPLATES = {
     "only the last in x work": Template(
         "if (blockIdx.x < gridDim.x - n) return;\n" + LOOP.format(times="m"), _exit(0, last=True)
     ),
-    "a guard of warps": Template("if ((b * 64 + t) / 32 < n) unit(0, all, b, x, y);", _guard),
+    "a guard of warps": Template("if ((b * per_block + t) / 32 < n) unit(0, all, b, x, y);", _guard),
     "every k-th block": Template("if (b % n != p) return;\n" + LOOP.format(times="m"), _every),
     "triangular trip counts": Template(LOOP.format(times="1 + b / n"), _triangle),
     "quadratic trip counts": Template(LOOP.format(times="1 + (b / n) * (b / n) / p"), _squares),
@@ -204,9 +253,18 @@ TEMPLATES = {
     ),
     "a work queue": Template(
         "__shared__ int drawn;\n    while (true) { if (t == 0) drawn = atomicAdd(ticket, 1u); __syncthreads();"
-        " int i = drawn; __syncthreads(); if (i >= n) break; unit(i / all, all, i % all, x, y); }", _queue,
+        " int i = drawn; __syncthreads(); if (i >= n) break; unit(i / all, all, i % all, x, y); }",
+        _queue, queue=True,
     ),
     "periods and slabs": Template(LOOP.format(times="(b / n % p == 0 ? m : 1)"), _slabs),
+    "a checkerboard": Template(
+        "if ((blockIdx.x + blockIdx.y + blockIdx.z) % n != p) return;\n" + LOOP.format(times="m"), _checkered
+    ),
+    "a band around the diagonal": Template(
+        "if (abs((int)blockIdx.x - (int)blockIdx.y) >= n) return;\n" + LOOP.format(times="m"), _band
+    ),
+    "trip counts that grow with y": Template(LOOP.format(times="1 + blockIdx.y / n"), _causal),
+    "slabs of planes": Template(LOOP.format(times="(blockIdx.z / n % p == 0 ? m : 1)"), _planes),
     "lengths in constant memory": Template(LOOP.format(times="lengths[b % n]"), _constant),
     "rows of equal length": Template(ROWS, _rows("equal")),
     "rows of power-law length": Template(ROWS, _rows("power")),
@@ -214,6 +272,11 @@ TEMPLATES = {
     "lengths in global memory": Template(LOOP.format(times="list[b]"), _list),
     "lengths that the kernel writes": Template(
         "int times = list[b];\n    " + LOOP.format(times="times") + "\n    if (t == 0) list[b] = times + n;",
-        _list, data=True,
+        _list, data=True, writes_list=True,
+    ),
+    "floating-point values decide": Template(
+        "int times = __sinf(list[b] * 0.0157f) < __sinf(n * 0.0157f - 0.008f) ? m : 1;\n    "
+        + LOOP.format(times="times"),
+        _values, data=True,
     ),
 }  # fmt: skip
