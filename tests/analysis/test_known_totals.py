@@ -4,12 +4,16 @@ import pytest
 
 from support.known_totals import outcome, outcomes
 from support.known_totals.templates import TEMPLATES
+from warpbound.emulate import trace
+from warpbound.kernel_launch import launch
+from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
 
-USUAL = (
-    "leaves early in y", "triangular trip counts", "a work queue", "one giant row", "lengths that the kernel writes",
-)  # fmt: skip
+USUAL = {  # and which kernel of each kind
+    "leaves early in y": 2, "triangular trip counts": 2, "a work queue": 1, "one giant row": 2, "a checkerboard": 2,
+    "lengths that the kernel writes": 2,
+}  # fmt: skip
 
 
 def check(found):
@@ -20,7 +24,24 @@ def check(found):
 
 @pytest.mark.parametrize("template", USUAL)
 def test_counts_are_the_known_totals(template):
-    check(outcome(template, 2))
+    check(outcome(template, USUAL[template]))
+
+
+def test_blocks_that_run_together_share_a_queue():
+    """16 of 64 blocks run at once: they draw all 256 items, 16 each, and the later ones find nothing."""
+    args = {"n": 256, "m": 0, "p": 0, "list": "i32[1]:zeros", "ticket": "u32[1]:zeros", "x": "f32[16384]:zeros"}
+    asked = launch(grid=64, block=32, args=args | {"y": "f32[16384]"})
+    program = compile_program(TEMPLATES["a work queue"].source, "sm_89")
+    done = trace(program, asked, range(64), at_once=16)
+    (loads,) = (at for at, each in enumerate(program.instructions) if each.opcode == "LDG")
+    assert done.executed[:, loads].tolist() == 16 * [16] + 48 * [0]
+
+
+@pytest.mark.broad
+def test_a_queue_of_more_blocks_than_are_executed():
+    queue = outcome("a work queue", 2)
+    assert queue.executed < 0.2
+    assert max(map(abs, queue.errors.values())) < 0.01
 
 
 def test_totals_differ_from_kernel_to_kernel():

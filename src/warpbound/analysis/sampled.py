@@ -37,6 +37,7 @@ LIGHT_INSTRUCTIONS = 400_000  # warp instructions that they may take: a tenth of
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 1 << 14  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
+LATER = 8  # of a larger grid: blocks that start when those that the GPU holds at once have drawn, beside these
 FLUSHED = "flushed"  # caches are empty before the launch, and nobody waits for what L2 holds after it
 WAITED = "blocks wait for what other blocks write: waiting takes no time here, and its polls are those of the emulator"
 
@@ -53,8 +54,14 @@ def run_sample(
     working = working_blocks(case, launch, execute)
     execute, grid = working.execute(launch, execute), working.grid
     blocks = product(grid)
-    draws_blocks = blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * fit_at_once(case))
-    draws_blocks &= draws_work_from_counter(case.program)
+    draws, at_once = draws_work_from_counter(case.program), fit_at_once(case)
+    draws_blocks = draws and blocks <= max(MOST_BLOCKS, waits_for_grid(case.program) * at_once)
+    if draws:
+        execute = partial(execute, at_once=at_once)
+    if draws and blocks > MOST_BLOCKS >= at_once and not draws_blocks:
+        run = _drawing(case, launch, execute, blocks)
+        if run is not None:
+            return run
 
     def whole() -> Sample:
         return _of_working(replace(every_block(blocks), of_class=working.of_class), working)
@@ -81,6 +88,25 @@ def run_sample(
             break
     traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
     return trace, sample, replace(_as_flushed(case, traffic), sampling_error=error)
+
+
+def _drawing(case: Case, launch: Launch, execute: Execute, blocks: int) -> tuple[Trace, Sample, Traffic | None] | None:
+    """The run of blocks that draw work from a counter: all that the GPU holds at once, and a few of the later ones.
+
+    Those that start first draw until nothing is left, if they draw more than once; then the later ones find nothing.
+    None where one does not end.
+    """
+    first = fit_at_once(case)
+    later = np.unique(np.linspace(first, blocks - 1, LATER).astype(np.int64))
+    weights = np.concatenate([np.ones(first), np.full(len(later), (blocks - first) / len(later))])
+    of_class = np.repeat([0, 1], [first, len(later)])
+    sample = Sample(np.concatenate([np.arange(first), later]), weights, of_class, grid=launch.grid)
+    trace = execute(case.program, launch, sample.blocks.tolist())
+    if trace.stopped:
+        return None
+    requests = asked_for(case.program, trace, cache_facts(case), cache_settings(case, sample))
+    traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
+    return trace, sample, replace(_as_flushed(case, traffic), sampling_error=_error(case, trace, sample, requests))
 
 
 def _as_flushed(case: Case, traffic: Traffic) -> Traffic:

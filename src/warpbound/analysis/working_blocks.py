@@ -10,8 +10,8 @@ Omits    Grids of more than MOST_BLOCKS blocks, code that is not executed, and k
          clusters: all blocks count as working, of one class.
 """
 
-from collections.abc import Callable
 from dataclasses import replace
+from typing import Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,11 +29,17 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.dynamic import IdleBlocks
 
 Ints = NDArray[np.int64]
-Execute = Callable[[Program, Launch, list[int]], Trace]
 MOST_BLOCKS = 1 << 22  # evaluated one by one: about a second
 IDLE_SHARE = 0.75
 MOST_IDLE_CLASSES = 16  # classes that are executed to see whether they touch memory, the lightest first
 ENOUGH_WORKING = 2  # classes found to touch memory, after which no longer one is looked at
+
+
+class Execute(Protocol):
+    """The emulator: blocks by number, and how many of them run at the same time where that decides."""
+
+    def __call__(self, program: Program, launch: Launch, blocks: list[int], /, *, at_once: int | None = None) -> Trace:
+        """The trace of these blocks."""
 
 
 @dataclass(frozen=True)
@@ -58,8 +64,8 @@ class WorkingBlocks:
         if numbers is None:
             return execute
 
-        def renumbered(program: Program, _: Launch, blocks: list[int]) -> Trace:
-            trace = execute(program, launch, numbers[blocks].tolist())
+        def renumbered(program: Program, _: Launch, blocks: list[int], /, *, at_once: int | None = None) -> Trace:
+            trace = execute(program, launch, numbers[blocks].tolist(), at_once=at_once)
             warps = trace.warps.copy()
             warps[:, 0] = np.searchsorted(numbers, warps[:, 0])
             place = np.searchsorted(numbers, trace.blocks)

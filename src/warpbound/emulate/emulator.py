@@ -59,6 +59,7 @@ class Kernel:
     registers: int
     cluster: Dim
     short: Mapping[int, int] = field(default_factory=dict)
+    at_once: int | None = None  # blocks that run at the same time, as far as memory allows; None: as many as is quick
 
     @property
     def threads(self) -> int:
@@ -107,7 +108,8 @@ class Kernel:
         """Blocks per chunk: as many as memory and speed suggest, in whole clusters."""
         per_lane = 4 * (self.registers + 24) + stack_bytes(self.program)
         per_block = per_lane * self.lanes_per_block + self.shared_size
-        fitting = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
+        quick = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
+        fitting = min(self.at_once, 4 * CHUNK_B // per_block) if self.at_once else quick
         return max(1, fitting // self.cluster_size) * self.cluster_size
 
     def whole_clusters(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -30,24 +30,26 @@ from warpbound.quick_dataclasses import dataclass
 SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
 
 
-def trace(
+def trace(  # noqa: PLR0913  (each is one fact of the execution)
     program: Program,
     launch: Launch,
     blocks: Sequence[int],
     *,
     step_limit: int | None = None,
     limits: Limits = LIMITS,
+    at_once: int | None = None,
 ) -> Trace:
     """Trace of the given blocks (linear numbers) of a launch, each run to its end.
 
     step_limit : of each chunk of blocks; None: SAMPLE_STEP_LIMIT, and more where `limits` are more patient. A
     block that cannot continue (fault, deadlock, step limit) ends the sample; `stopped` holds the reason.
+    at_once : blocks that run at the same time, which decides who draws what from a counter; None: as many as is quick.
     Raises CommandError for block numbers outside the grid.
     """
     numbers = np.asarray(sorted(set(blocks)), np.int64)
     if step_limit is None:
         step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
-    question = _Question(program, launch, numbers, step_limit, limits)
+    question = _Question(program, launch, numbers, step_limit, limits, at_once)
     try:
         return _traced(question, slice_of(program), None)
     except TooDear as dear:
@@ -63,6 +65,7 @@ class _Question:
     blocks: NDArray[np.int64]
     step_limit: int
     limits: Limits
+    at_once: int | None
 
 
 def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trace:
@@ -70,6 +73,7 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
     guards cost much, raises TooDear."""
     program, launch, numbers, limits = question.program, question.launch, question.blocks, question.limits
     kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own, shares)
+    kernel = replace(kernel, at_once=question.at_once)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     executed = kernel.whole_clusters(numbers)

@@ -148,15 +148,23 @@ class Analyzer:
         from warpbound.analysis.answer import work_of
         from warpbound.analysis.executed import work_from
         from warpbound.analysis.sampled import cache_facts, run_sample
-        from warpbound.emulate import trace
-
         if case.launch is None or not (case.launch.args or not case.program.parameters):
             return work_of(case)
         key = msgspec.structs.replace(question, settings=(), numbers=()), cache_facts(case)
         if key != self._key:
-            self._key, self._held = key, run_sample(case, case.launch, lambda _, *request: trace(program, *request))
+            own = partial(_of_program, program)
+            self._key, self._held = key, run_sample(case, case.launch, own)
         blocks, sample, traffic = self._held
         return work_of(case) if traffic is None else work_from(case, blocks, sample, traffic)
+
+
+def _of_program(
+    program: Program, _: Program, launch: Launch, blocks: list[int], /, *, at_once: int | None = None
+) -> "Trace":
+    """The emulator for a program whose registers and shared memory are imagined."""
+    from warpbound.emulate import trace
+
+    return trace(program, launch, blocks, at_once=at_once)
 
 
 if __name__ == "__main__":

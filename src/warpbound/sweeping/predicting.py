@@ -82,12 +82,14 @@ def configurations(plan: Plan, unit: WorkUnit) -> Iterator[Configuration]:
 def _remembering(settings: Settings) -> Execute:
     """The emulator with a memory of the blocks that it has executed for one program and launch."""
     patience = PATIENCE_S if settings.patience_s is None else settings.patience_s
-    traces: dict[tuple[int, ...], Trace] = {}
+    traces: dict[tuple[int | None, ...], Trace] = {}
 
-    def execute(program: Program, launch: Launch, blocks: list[int]) -> Trace:
-        if tuple(blocks) not in traces:
-            traces[tuple(blocks)] = execute_blocks(program, launch, blocks, limits=Limits(patience, "refuse"))
-        return traces[tuple(blocks)]
+    def execute(program: Program, launch: Launch, blocks: list[int], /, *, at_once: int | None = None) -> Trace:
+        key = at_once, *blocks
+        if key not in traces:
+            limits = Limits(patience, "refuse")
+            traces[key] = execute_blocks(program, launch, blocks, limits=limits, at_once=at_once)
+        return traces[key]
 
     return execute
 

@@ -102,12 +102,12 @@ def outcome(template: str, seed: int) -> Outcome:
     work = work_of(case)
     assert work.launch_memory is not None, work.not_executed
     assert work.sample is not None
-    memory = launch_counts.memory_traffic(work.launch_memory, work.hit_rates, None)
+    traffic = work.observed.traffic if work.observed else None
+    memory = launch_counts.memory_traffic(work.launch_memory, work.hit_rates, traffic)
     issued = launch_counts.instructions(work.whole, idle_counts(case, work)).warp_instructions
-    wanted = {
-        "warp instructions": (issued, warp_instructions(template, program, asked, known)),
-        "flop": (launch_counts.flop_counts(work.whole).fp32, FLOP * int(known.units.sum())),
-    } | _wanted_traffic(memory, known, TEMPLATES[template], (cache, board.value("l2_size")))
+    wanted = {"warp instructions": (issued, warp_instructions(template, program, asked, known))} | _wanted_traffic(memory, known, TEMPLATES[template], (cache, board.value("l2_size")))
+    if not TEMPLATES[template].reckons:
+        wanted["flop"] = launch_counts.flop_counts(work.whole).fp32, FLOP * int(known.units.sum())
     errors = {name: float(answer or 0.0) / total - 1 for name, (answer, total) in wanted.items() if total}
     units = int(known.units.sum())
     if not units:

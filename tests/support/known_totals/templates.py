@@ -72,13 +72,15 @@ class Known:
 class Template:
     """Kernels of one kind. body : CUDA. draw : a launch from a generator. data : contents decide that no evaluation of
     the grid sees, so that the sample has an error. writes_list : whether a thread of each block writes its length.
-    queue : whether blocks draw their units from a counter, so that their sum alone is known."""
+    queue : whether blocks draw their units from a counter, so that their sum alone is known. reckons : whether it takes
+    floating-point operations to decide."""
 
     body: str
     draw: Callable[[np.random.Generator], Known]
     data: bool = False
     writes_list: bool = False
     queue: bool = False
+    reckons: bool = False
 
     @property
     def source(self) -> str:
@@ -277,6 +279,6 @@ TEMPLATES = {
     "floating-point values decide": Template(
         "int times = __sinf(list[b] * 0.0157f) < __sinf(n * 0.0157f - 0.008f) ? m : 1;\n    "
         + LOOP.format(times="times"),
-        _values, data=True,
+        _values, data=True, reckons=True,
     ),
 }  # fmt: skip

@@ -66,14 +66,15 @@ def times(key: Key, states: Sequence[State], boards: Mapping[str, Gpu]) -> list[
 class _Emulated:
     """Traces and traffic of one launch."""
 
-    traces: dict[tuple[int, ...], Trace] = field(default_factory=dict)
+    traces: dict[tuple[int | None, ...], Trace] = field(default_factory=dict)
     traffic: dict[tuple[object, ...], tuple[Trace, Sample, Traffic | None]] = field(default_factory=dict)
 
-    def execute(self, program: Program, launch: Launch, blocks: list[int]) -> Trace:
+    def execute(self, program: Program, launch: Launch, blocks: list[int], /, *, at_once: int | None = None) -> Trace:
         """The emulator's trace, cached."""
-        if tuple(blocks) not in self.traces:
-            self.traces[tuple(blocks)] = trace(program, launch, blocks)
-        return self.traces[tuple(blocks)]
+        key = at_once, *blocks
+        if key not in self.traces:
+            self.traces[key] = trace(program, launch, blocks, at_once=at_once)
+        return self.traces[key]
 
     def time(self, case: Case) -> Time:
         """Seconds. Raises InputError where the blocks cannot be emulated."""
