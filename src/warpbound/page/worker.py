@@ -9,12 +9,18 @@ import os
 import re
 import resource
 import struct
-from typing import IO, Any
+from functools import partial
+from typing import IO, TYPE_CHECKING, Any
 
 import msgspec
 
 from warpbound.errors import WarpboundError
 from warpbound.page.worker_messages import Answer, CampingRun, Numbers, Question
+
+if TYPE_CHECKING:
+    from warpbound.emulate import Trace
+    from warpbound.kernel_launch import Launch
+    from warpbound.program import Program
 
 MEMORY_B = 6 << 30
 FILE_B = 64 << 20
@@ -159,7 +165,7 @@ class Analyzer:
 
 
 def _of_program(
-    program: Program, _: Program, launch: Launch, blocks: list[int], /, *, at_once: int | None = None
+    program: "Program", _: "Program", launch: "Launch", blocks: list[int], /, *, at_once: int | None = None
 ) -> "Trace":
     """The emulator for a program whose registers and shared memory are imagined."""
     from warpbound.emulate import trace

@@ -89,7 +89,7 @@ def _issued(program: Program, asked: Launch, blocks: list[int]) -> Ints:
     """Instructions of each warp of the blocks, executed alone, (blocks, warps)."""
     done = trace(program, asked, blocks)
     assert not done.stopped
-    return done.executed.sum(axis=1).reshape(len(blocks), -1)
+    return np.asarray(done.executed.sum(axis=1), np.int64).reshape(len(blocks), -1)
 
 
 def outcome(template: str, seed: int) -> Outcome:
@@ -105,7 +105,8 @@ def outcome(template: str, seed: int) -> Outcome:
     traffic = work.observed.traffic if work.observed else None
     memory = launch_counts.memory_traffic(work.launch_memory, work.hit_rates, traffic)
     issued = launch_counts.instructions(work.whole, idle_counts(case, work)).warp_instructions
-    wanted = {"warp instructions": (issued, warp_instructions(template, program, asked, known))} | _wanted_traffic(memory, known, TEMPLATES[template], (cache, board.value("l2_size")))
+    wanted = _wanted_traffic(memory, known, TEMPLATES[template], (cache, board.value("l2_size")))
+    wanted["warp instructions"] = issued, warp_instructions(template, program, asked, known)
     if not TEMPLATES[template].reckons:
         wanted["flop"] = launch_counts.flop_counts(work.whole).fp32, FLOP * int(known.units.sum())
     errors = {name: float(answer or 0.0) / total - 1 for name, (answer, total) in wanted.items() if total}
