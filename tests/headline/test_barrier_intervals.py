@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from warpbound.adapt.resources import demand
 from warpbound.headline.block_residence import Block, behind, crowd, joined, residence, without_pipes
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
@@ -126,7 +127,8 @@ def test_a_tile_is_loaded_then_turned() -> None:
     known_pieces, even = stands(tile()), stands(tile(pieces=()))
     pipe_s = WARPS * WAVEFRONTS / CLOCK
     first, second = known_pieces.one.pieces
-    assert np.ravel(second.busy)[0] == pytest.approx(pipe_s * (1 - 1 / WAVEFRONTS))
+    in_l1 = WARPS * demand(tile(), A100, CLOCK)["l1"] / CLOCK  # on the same data stage as shared memory
+    assert np.ravel(second.busy)[0] == pytest.approx(pipe_s * (1 - 1 / WAVEFRONTS) + in_l1 * STORES.demand["l1"])
     assert (first.load_joins, second.load_joins) == (1.0, 0.0)
     assert np.ravel(second.memory)[0] == 0
     more = np.ravel(known_pieces.residence - even.residence)[0]
@@ -135,13 +137,26 @@ def test_a_tile_is_loaded_then_turned() -> None:
 
 def test_blocks_wait_at_the_tightest_pipe_of_each_piece() -> None:
     queues = stands(tile()).flow.queues
-    loading, turning = 1 / WAVEFRONTS, 1 - 1 / WAVEFRONTS
-    assert np.ravel(queues["shared"].wait)[0] == pytest.approx(
-        BLOCK_WAIT * turning * np.ravel(queues["shared"].demand)[0]
-    )
-    assert loading * WAVEFRONTS == pytest.approx(1.0)
+    shared, alone = (np.ravel(part)[0] for part in (queues["shared"].wait, queues["shared"].demand))
+    assert shared == pytest.approx(BLOCK_WAIT * alone)  # with L1 on its stage, the tightest in both pieces
     assert np.ravel(queues["lsu"].wait)[0] == 0  # tightest in neither: it is in use while shared memory is
     assert np.ravel(queues["lsu"].demand)[0] > 0
+
+
+def test_l1_and_shared_memory_take_turns_at_one_data_stage() -> None:
+    """From 7.0 on the one that needs it longer has the time of both; before, each has its own."""
+    alone = demand(tile(), A100, CLOCK)
+    queues = stands(tile()).flow.queues
+    at_shared, at_l1 = (np.ravel(queues[name].demand)[0] * CLOCK / WARPS for name in ("shared", "l1"))
+    assert at_shared == pytest.approx(alone["shared"] + alone["l1"])
+    assert at_l1 == pytest.approx(alone["l1"])
+    mostly_l1 = tile().with_memory(l1_wavefronts=200.0)
+    both = np.ravel(stands(mostly_l1).flow.queues["l1"].demand)[0] * CLOCK / WARPS
+    assert both == pytest.approx(sum(demand(mostly_l1, A100, CLOCK)[name] for name in ("shared", "l1")))
+    p100 = gpu("p100")
+    older = ActiveWork(tile(), p100, 1.3e9, WARPS, 56.0)
+    apart = steady(older, fitted_parameters(p100).values, 2.0).flow.queues["shared"].demand
+    assert np.ravel(apart)[0] * 1.3e9 / WARPS == pytest.approx(older.busy["shared"])
 
 
 def test_without_barriers_pieces_are_no_more() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound.headline.block_residence import Block, in_step, residence
+from warpbound.headline.block_residence import Block, in_step, residence, taking_turns
 from warpbound.headline.flow_balance import Flow, Queue, balance
 
 EULER = 0.5772156649  # the largest of k exponential tails is ln k + this, on average; fits put it into the block start
@@ -111,3 +111,38 @@ def test_blocks_that_stage_once_load_together_and_compute_together(blocks: int) 
 def test_blocks_of_several_barriers_or_of_unknown_pieces_drift_apart() -> None:
     assert float(in_step(STAGED, 4.0)) == 0
     assert float(in_step(replace(STAGED, joins=3.0, pieces=(LOADS, COMPUTES, COMPUTES)), 4.0)) == 0
+
+
+# ---------------------------------------------------------------- warps that take turns
+
+
+def cycles_of_a_round(warps: int, instructions: int, wait: float, rounds: int = 8) -> float:
+    """One pipe that serves ready warps in turn, an instruction each; after `instructions` a warp waits for loads."""
+    ready, left, ended = [0.0] * warps, [instructions] * warps, []
+    now, turn = 0.0, 0
+    while len(ended) < rounds:
+        order = [(turn + i) % warps for i in range(warps)]
+        warp = next((warp for warp in order if ready[warp] <= now), None)
+        now += 1.0
+        if warp is None:
+            continue
+        turn, left[warp] = warp + 1, left[warp] - 1
+        if not left[warp]:
+            left[warp], ready[warp] = instructions, now + wait
+            ended += [now] if warp == warps - 1 else []
+    return (ended[-1] - ended[0]) / (rounds - 1)
+
+
+@pytest.mark.parametrize("warps, instructions, wait", [(2, 100, 60.0), (4, 40, 215.0), (16, 10, 400.0)])
+def test_warps_served_in_turn_end_together_and_wait_together(warps: int, instructions: int, wait: float) -> None:
+    one = Block(0.0, 0.0, 12 * wait, 12.0 * instructions, 0.0, 0.0, 1.0, 12.0 * instructions, rounds=12.0)
+    of_all = warps * float(instructions)
+    assert float(taking_turns(one, 12 * of_all)) == pytest.approx(12 * (of_all + wait))
+    assert cycles_of_a_round(warps, instructions, wait) == pytest.approx(of_all + wait, rel=0.03)
+
+
+def test_blocks_that_wait_once_or_at_barriers_take_no_turns() -> None:
+    one = Block(5.0, 7.0, 900.0, 400.0, 0.0, 0.0, 8.0, 2100.0, rounds=3.0)
+    assert float(taking_turns(one, 4000.0)) == 5 + 7 + 900 + 4000
+    assert float(taking_turns(replace(one, rounds=1.0), 4000.0)) == 0
+    assert float(taking_turns(replace(one, rounds=0.0), 4000.0)) == 0

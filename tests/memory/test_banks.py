@@ -9,8 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.handmade_traces import program
+from warpbound.emulate.trace import accesses_of
 from warpbound.headline.parameter_uncertainty import L1_LOOKUPS
-from warpbound.memory.banks import l1_wavefronts, tag_bank, wavefronts
+from warpbound.memory.banks import l1_wavefronts, narrow_cycles, tag_bank, wavefronts
+from warpbound.memory.requests import global_cost
 
 LANE = np.arange(32, dtype=np.uint64)
 ALL = np.ones((1, 32), bool)
@@ -122,6 +125,23 @@ def test_l1_stages_of_simple_loads():
     assert stages(LANE * np.uint64(16), 16) == (4, 1, 4)  # 4 lines in 4 tag banks
     # 16 lines 0..15: digits (a, b), bank a ^ b: each bank 4 times
     assert stages(LANE // np.uint64(2) * np.uint64(128), 4) == (16, 4, 16)
+
+
+@pytest.mark.parametrize(
+    "addresses, width, cycles",
+    [
+        (np.uint64(4) * LANE, 4, 2), (np.uint64(16) * LANE, 16, 8), (np.uint64(0) * LANE, 4, 2),
+        (np.uint64(0) * LANE, 16, 4), (LANE // np.uint64(2) * np.uint64(16), 16, 4),
+    ],
+    ids=["words", "fours", "one word", "one four", "pairs of lanes"],
+)
+def test_a_path_of_64_bytes_hands_equal_words_over_once_and_takes_two_cycles(addresses, width, cycles):
+    """Lanes that read the same four words pass them once: 4 wavefronts instead of 512 bytes at 64 a cycle."""
+    accesses = accesses_of(np.zeros(1, np.int32), np.zeros(1, np.int32), addresses[None], ALL)
+    load = program({4: "LDG.E", 16: "LDG.E.128"}[width])
+    cost = global_cost(accesses, load.instructions)
+    assert int(cost.wavefronts[0] + cost.narrow[0]) == cycles
+    assert float(narrow_cycles(0.0, 0.0)) == 0  # no lane asks
 
 
 OFFSETS = (0, 4, 8, 12, 20, 16, 24, 28)  # elements; the eight loads of one pass of the loop

@@ -263,7 +263,7 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
 
     A load whose lanes were all off asks no level and is given the nearest; an atomic that returns nothing, DRAM.
     """
-    asked, answered = traffic.by_instruction.requests, traffic.by_instruction.requests_from
+    asked, answered = traffic.by_instruction.requests, traffic.by_instruction.waits_from
     totals = answered.sum(axis=1)
 
     def served(index: int) -> Shares:

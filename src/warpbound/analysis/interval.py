@@ -93,11 +93,12 @@ class Interval:
         high = self.time_s * math.exp(math.hypot(math.log(self.high / self.time_s), shift))
         return Interval(self.time_s, self.low, high, {**self.doubts, cause: shift / INTERVAL * self.time_s})
 
-    def with_faster(self, faster_s: float) -> "Interval":
+    def with_faster(self, faster_s: float, cause: str) -> "Interval":
         """The lower edge with a cause that makes the launch take only `faster_s`."""
         shift = math.log(max(1.0, self.time_s / faster_s))
         low = self.time_s * math.exp(-math.hypot(math.log(self.time_s / self.low), shift))
-        return Interval(self.time_s, low, self.high, self.doubts)
+        doubt = max(self.doubts.get(cause, 0.0), shift / INTERVAL * self.time_s)
+        return Interval(self.time_s, low, self.high, {**self.doubts, cause: doubt})
 
     def with_form(self, kind: str) -> "Interval":
         """With the model's own error for a class of launches: the interval that answers state."""

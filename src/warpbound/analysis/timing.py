@@ -15,16 +15,14 @@ from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
 from warpbound.headline.batch import launch_seconds
 from warpbound.headline.parameters import fitted_parameters, relatives
 from warpbound.headline.queue_demands import RESOURCE_OF
-from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
-from warpbound.predict import Place, Prediction, active_sms
+from warpbound.predict import Place, Prediction
 from warpbound.result.kernel import Stall
 from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
 NOTE = "time by flow balance with parameters fitted on streams"
 WHOLE = 1e-6  # of a block: less is rounding
-MORE_THAN_ONCE = 2  # waits for loads
 LONGEST_NOTE = "blocks differ: the longest sampled warp has {times:.3g} times the instructions of the typical one"
 
 
@@ -64,9 +62,10 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
         binding = ["latency", *(name for name in binding if name != "latency")]
     edges = _with_cold_l2(Interval.of(typical), case, launch)
     edges = _with_sampling(edges, work, launch)
+    if typical.apart_s < (1.0 - interval.WORTH) * typical.time_s:
+        edges = edges.with_faster(typical.apart_s, interval.IN_STEP)
     if max(longest_s, flowing_s) != typical.time_s:
         edges = edges.about(max(longest_s, flowing_s))
-    edges = _with_warps_in_step(edges, binding[0], costs, launch)
     edges = _with_sagged_clock(edges, case, work, launch)
     edges = edges.later_by(idle_s(case, work, edges.time_s))
     rate = typical.rate * min(1.0, flowing_s / longest_s) if longest_s else typical.rate
@@ -154,21 +153,6 @@ def _with_sampling(edges: Interval, work: Work, launch: LaunchedWork) -> Interva
     return edges.with_sampling(less_s / (1 + counts), more_s * (1 + counts))
 
 
-def _with_warps_in_step(edges: Interval, bottleneck: str, costs: Mapping[str, float], x: LaunchedWork) -> Interval:
-    """Reaches the time of the launch if all warps of an SM did their arithmetic, then waited, together.
-
-    Source   corpus `intensities`: a round of a loop takes the pipe's time and about one latency of DRAM on four boards.
-    Omits    barriers, which make warps wait in any case; the last round, after which nothing is waited for.
-    """
-    whole = x.work
-    if interval.CLASSES[bottleneck] != "sm" or round(whole.barriers) or len(whole.phases) < MORE_THAN_ONCE:
-        return edges
-    each = x.blocks / active_sms(x.blocks, x.gpu.value("sm_count"))
-    waits = sum(whole.parts.get(level, 0.0) for level in LEVELS) / x.clock_hz
-    together_s = each * costs[bottleneck] + max(1.0, each / x.blocks_per_sm) * waits
-    return edges.with_slower(together_s, interval.IN_STEP)
-
-
 def _with_held_clocks(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
     """Reaches the times at both ends of the clocks that the board may hold by its power.
 
@@ -178,7 +162,7 @@ def _with_held_clocks(edges: Interval, case: Case, work: Work, launch: LaunchedW
         return edges
     slow_hz, fast_hz = case.held.slow_hz, case.held.fast_hz
     slower = edges if slow_hz == case.clock_hz else edges.with_slower(_at(slow_hz, work, launch), interval.CLOCK)
-    return slower if fast_hz == case.clock_hz else slower.with_faster(_at(fast_hz, work, launch))
+    return slower if fast_hz == case.clock_hz else slower.with_faster(_at(fast_hz, work, launch), interval.CLOCK)
 
 
 def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:

@@ -35,6 +35,7 @@ class Block:
     segments: Real = 1.0    #     pieces that loads and barriers cut the path into                  [1]
     joins: Real = 1.0       #     times that all warps wait for the last: barriers, and the end     [1]
     load_joins: Real = 1.0  #     those of them that end a load phase                               [1]
+    rounds: Real = 0.0      #     load phases of warps that no barrier holds: they may take turns       [1]
     farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
     pieces: tuple["Block", ...] = ()  # the same from barrier to barrier, without start and store; empty: not known
 
@@ -54,6 +55,16 @@ def in_step(x: Block, population: Real) -> NDArray[np.float64]:
         return np.zeros(())
     crowded = tuple(replace(piece, busy=np.multiply(population, piece.busy)) for piece in x.pieces)
     return residence(replace(x, pieces=crowded))
+
+
+def taking_turns(x: Block, pipes: Real) -> NDArray[np.float64]:
+    """Residence while the warps of an SM compute together and then wait for their loads together, s.
+
+    Warps that execute the same code take turns at the pipes, end together and so wait together, round for round.
+    pipes : time that the resident blocks keep the tightest pipe of the sub-cores busy, s. 0 for blocks with barriers,
+    whose pieces do the same, and for those that wait for loads once: blocks that end at different times stay apart.
+    """
+    return np.where(np.greater(x.rounds, 1.0), x.start + x.store + x.memory + pipes, 0.0)
 
 
 def joined(x: Block) -> NDArray[np.float64]:

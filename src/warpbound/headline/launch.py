@@ -12,12 +12,12 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.headline import waves
-from warpbound.headline.block_residence import Block, in_step, lead, residence, without_pipes
+from warpbound.headline.block_residence import Block, in_step, lead, residence, taking_turns, without_pipes
 from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import block, flow, tightest
+from warpbound.headline.queue_demands import SUB_CORE, block, flow, tightest
 from warpbound.headline.stall_reasons import stalls
 from warpbound.quick_dataclasses import dataclass
 
@@ -32,9 +32,9 @@ class LaunchPrediction:
     rate : blocks per second and active SM while SMs are full. waiting : resource -> s per block. utilization :
     resource -> share of its time while SMs are full. costs : resource -> s per block and SM, `latency` divided by
     the population, `launch` spread over the blocks; the largest is the bottleneck, the next the runner-up.
-    residence_s : of one block with the GPU to itself. stalls : reason -> s of one warp from the start of its block to
-    the start of the next in its place. doubts : parameter -> s that its spread makes.
-    assumed : parameters taken from other GPUs.
+    residence_s : of one block with the GPU to itself. apart_s : the time if the warps of an SM drifted apart. stalls :
+    reason -> s of one warp from the start of its block to the start of the next in its place. doubts : parameter -> s
+    that its spread makes. assumed : parameters taken from other GPUs.
     """
 
     time_s: float
@@ -46,6 +46,7 @@ class LaunchPrediction:
     bottleneck: str
     runner_up: str
     residence_s: float
+    apart_s: float
     stalls: dict[str, float]
     doubts: dict[str, float]
     assumed: tuple[str, ...]
@@ -71,7 +72,16 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
     costs = resource_costs(full, values, x.blocks_per_active_sm)
     doubts = uncertainties(times)
     reasons = stalls(x.work, full.one, tightest(active, values), full.balance, full.flow.population)
-    return _prediction(times, full, costs, (doubts, reasons), parameters.assumed)
+    apart_s = min(_first(times), _apart_s(x, parameters.values)) if full.one.rounds > 1 else _first(times)
+    return _prediction((times, apart_s), full, costs, (doubts, reasons), parameters.assumed)
+
+
+def _apart_s(x: LaunchedWork, values: Parameters) -> float:
+    """Time of a launch whose warps do not take turns, s."""
+    active = x.active_work()
+    alone = replace(block(active, values), rounds=0.0)
+    full = steady(active, values, x.population, alone)
+    return float(launch_time(active, values, full, x.blocks_per_active_sm))
 
 
 def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None) -> Steady:
@@ -83,7 +93,10 @@ def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | N
 
 def circulating(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
     """The flow of `population` blocks such as `one` on each active SM."""
-    return replace(flow(x, values, population, residence(block)), in_step=in_step(block, population))
+    flowing = flow(x, values, population, residence(block))
+    pipes = [np.multiply(population, queue.demand) for name, queue in flowing.queues.items() if name in SUB_CORE]
+    turns = taking_turns(block, np.maximum.reduce(np.broadcast_arrays(0.0, *pipes)))
+    return replace(flowing, in_step=np.maximum(in_step(block, population), turns))
 
 
 def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
@@ -114,12 +127,13 @@ def resource_costs(full: Steady, values: Parameters, per_sm: float) -> dict[str,
 
 
 def _prediction(
-    times: NDArray[np.float64],
+    both: tuple[NDArray[np.float64], float],
     full: Steady,
     costs: dict[str, float],
     parts: tuple[dict[str, float], dict[str, float]],
     assumed: tuple[str, ...],
 ) -> LaunchPrediction:
+    times, apart_s = both
     time_s = float(times[0])
     order = sorted(costs, key=lambda name: -costs[name])
     stretch = float(np.exp(INTERVAL * np.hypot.reduce(list(parts[0].values())) / time_s))
@@ -133,6 +147,7 @@ def _prediction(
         bottleneck=order[0],
         runner_up=order[1],
         residence_s=_first(full.residence),
+        apart_s=apart_s,
         stalls=parts[1],
         doubts=parts[0],
         assumed=assumed,

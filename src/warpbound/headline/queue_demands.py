@@ -25,6 +25,7 @@ from warpbound.headline.flow_balance import Flow, Queue, Space
 from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import Parameters
 from warpbound.l2_clock import l2_cycles, l2_rate
+from warpbound.memory.counters import FIRST_OF_ONE_ARRAY
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Piece, Workload
 from warpbound.workload.files import levels
@@ -125,10 +126,11 @@ def block(x: ActiveWork, values: Parameters) -> Block:
         spread=np.multiply(values.latency_spread, arriving.latency),
         own_lines=arriving.own_lines,
         warps=x.warps_per_block,
-        busy=np.maximum.reduce(np.broadcast_arrays(*_alone(x, values).values())) * per_s,
+        busy=np.maximum.reduce(np.broadcast_arrays(*_on_one_stage(x, _alone(x, values)).values())) * per_s,
         segments=float(max(1, arriving.phases, barriers + 1)),
         joins=float(barriers + 1),
         load_joins=float(min(arriving.phases, barriers + 1)),
+        rounds=0.0 if barriers else float(arriving.phases),
         farther=_farther(x, values),
     )
     return replace(whole, pieces=_pieces(x, values, whole))
@@ -149,7 +151,7 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
             memory=np.multiply(whole.memory, piece.waits),
             compute=np.multiply(whole.compute, piece.path),
             own_lines=whole.own_lines * piece.phases / (phases or 1.0),
-            busy=np.maximum.reduce(np.broadcast_arrays(*_in_piece(alone, piece).values())) / x.clock_hz,
+            busy=np.maximum.reduce(np.broadcast_arrays(*_in_piece(x, alone, piece).values())) / x.clock_hz,
             segments=max(times * piece.times, phased * piece.phases),
             joins=times * piece.times,
             load_joins=min(times * piece.times, phased * piece.phases),
@@ -162,19 +164,20 @@ def _known_pieces(work: Workload) -> tuple[Piece, ...]:
     return work.pieces if round(work.barriers) > 0 else ()
 
 
-def _in_piece(alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
+def _in_piece(x: ActiveWork, alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
     """SM cycles that each on-chip resource needs for one block's warps in these pieces."""
-    return {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in alone.items()}
+    return _on_one_stage(x, {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in alone.items()})
 
 
 def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
     """Share of each resource's demand that blocks wait for: between barriers, that of the tightest resource."""
     alone, pieces = _alone(x, values), _known_pieces(x.work)
     waited = dict.fromkeys(alone, 0.0 if pieces else 1.0)
+    whole = _on_one_stage(x, alone)
     for piece in pieces:
-        busy = {name: float(np.ravel(cycles)[0]) for name, cycles in _in_piece(alone, piece).items()}
+        busy = {name: _first(cycles) for name, cycles in _in_piece(x, alone, piece).items()}
         name = max(busy, key=lambda name: busy[name])
-        waited[name] += piece.demand.get(name, 0.0)
+        waited[name] += busy[name] / _first(whole[name]) if busy[name] else 0.0
     return waited
 
 
@@ -189,8 +192,8 @@ def _farther(x: ActiveWork, values: Parameters) -> Real:
 
 def tightest(x: ActiveWork, values: Parameters) -> str:
     """The on-chip resource that one block's warps keep busy longest."""
-    busy = _alone(x, values)
-    return max(busy, key=lambda name: float(np.ravel(busy[name])[0]))
+    busy = _on_one_stage(x, _alone(x, values))
+    return max(busy, key=lambda name: _first(busy[name]))
 
 
 def _cycles(x: ActiveWork, values: Parameters) -> dict[str, Real]:
@@ -198,6 +201,14 @@ def _cycles(x: ActiveWork, values: Parameters) -> dict[str, Real]:
     cycles: dict[str, Real] = dict(x.busy)
     lookups = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
     return cycles | {"l1": np.multiply(cycles["l1"], lookups) / values.l1_bandwidth}
+
+
+def _on_one_stage(x: ActiveWork, cycles: Mapping[str, Real]) -> dict[str, Real]:
+    """L1 and shared memory in one array have one data stage: the one that needs it longer gets the time of both."""
+    if x.gpu.arch < FIRST_OF_ONE_ARRAY:
+        return dict(cycles)
+    name, other = ("l1", "shared") if x.busy["l1"] >= x.busy["shared"] else ("shared", "l1")
+    return {**cycles, name: np.add(cycles[name], cycles[other])}
 
 
 def _lookups(memory: Memory) -> float:
@@ -223,7 +234,7 @@ def flow(x: ActiveWork, values: Parameters, population: Real, residence: Real) -
 
 
 def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
-    cycles = _cycles(x, values)
+    cycles = _on_one_stage(x, _cycles(x, values))
     warps = np.ceil(population) * x.warps_per_block                     # of the fullest SM
     queues, waited = {}, _waited_for(x, values)
     for name in (*SUB_CORE, *SM):
@@ -247,7 +258,7 @@ def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:
     if not _led(memory) > 0:
         return queues
     in_l1, in_l2 = _parts_in_order(memory, queues)
-    name = "l1" if np.ravel(in_l1)[0] >= np.ravel(in_l2)[0] else "l2"
+    name = "l1" if _first(in_l1) >= _first(in_l2) else "l2"
     return queues | {name: replace(queues[name], demand=np.maximum(in_l1 + in_l2, queues[name].demand))}
 
 
@@ -320,6 +331,10 @@ def in_the_way(memory: Memory, dram_s: Real, l2_s: Real) -> NDArray[np.float64]:
     changed = min(1.0, memory.dram_bytes_written / max(1.0, memory.dram_bytes_read))
     busy = np.divide(dram_s, np.maximum(np.maximum(dram_s, l2_s), TINY))
     return np.asarray(changed + (1.0 - changed) * busy**2)
+
+
+def _first(values: Real) -> float:
+    return float(np.ravel(values)[0])
 
 
 def _others(customers: Real) -> NDArray[np.float64]:

@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory.coalescing import LANES, Addresses, Counts, Lanes, distinct_first, family
+from warpbound.memory.counters import NARROW_B, SECTOR_B
 from warpbound.quick_dataclasses import dataclass
 
 BANKS = 32
 TAG_BANKS = 4
+LEAST_NARROW = 2.0  # cycles of an L1 path of 64 bytes for an access, however few its bytes are
 
 
 @dataclass(frozen=True)
@@ -80,6 +82,16 @@ def tag_wavefronts(row: NDArray[np.int64], line: NDArray[np.int64], rows: int) -
     bank = tag_bank(line.astype(np.uint64)).astype(np.int64)
     loads = np.bincount(row * TAG_BANKS + bank, minlength=rows * TAG_BANKS)
     return np.asarray(loads.reshape(rows, TAG_BANKS).max(axis=1), dtype=np.int64)
+
+
+def narrow_cycles(ideal_sectors: Counts | float, wavefronts: Counts | float) -> NDArray[np.float64]:
+    """Cycles of an access beyond its wavefronts on an L1 path of 64 bytes; 0 where no lane asks.
+
+    Words that lanes have in common pass once, and an access holds the path for two cycles at least: the unit in front
+    of it takes one every other cycle where the path has this width (docs/model-notes/on-chip-one-data-stage.md).
+    """
+    handed = np.maximum(LEAST_NARROW, np.multiply(ideal_sectors, SECTOR_B / NARROW_B))
+    return np.where(np.greater(ideal_sectors, 0), np.maximum(0.0, handed - wavefronts), 0.0)
 
 
 def tag_bank(line: NDArray[np.uint64]) -> NDArray[np.uint64]:

@@ -122,10 +122,10 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
         cost.ideal_sectors[rows] = -(-distinct(addresses, active) * size // SECTOR_B)
         cost.wavefronts[rows] = banks.l1_data_wavefronts(addresses, active, size)
         cost.ideal_wavefronts[rows] = -(-cost.lanes[rows] * size // (4 * banks.BANKS))
-        cost.narrow[rows] = -(-cost.lanes[rows] * size // (2 * banks.BANKS))
     each = cost.rows(form)
     cycles = np.maximum(each.wavefronts, _tag_wavefronts(accesses))
-    return replace(each, wavefronts=cycles, narrow=np.maximum(0, each.narrow - cycles))
+    narrow = np.ceil(banks.narrow_cycles(each.ideal_sectors, cycles)).astype(np.int64)
+    return replace(each, wavefronts=cycles, narrow=narrow)
 
 
 def _tag_wavefronts(accesses: Accesses) -> Counts:

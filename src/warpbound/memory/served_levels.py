@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
-from warpbound.memory import dram, requests, warp_runahead
+from warpbound.memory import dram, lines_under_way, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
 from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
@@ -30,6 +30,7 @@ from warpbound.memory.hierarchy import (
     block_of_warp,
     generations,
     levels,
+    moments,
     moments_of_rows,
     near,
     order_of_rows,
@@ -95,7 +96,8 @@ class ServedSectors:
     """The followed sectors, first global then local ones, with the level that serves them, (m,) each.
 
     weight : sectors of the launch that each stands for. sampled_loads : loads in the sample by instruction, followed
-    or not, (instructions,).
+    or not, (instructions,). answered_with : place of the sector with which each is answered, if that is under way; else
+    its own.
     """
 
     instruction: NDArray[np.int32]
@@ -105,6 +107,7 @@ class ServedSectors:
     weight: Reals
     way: PastL1
     sampled_loads: Reals
+    answered_with: NDArray[np.int64]
     levels: Levels
     moved: dram.DramTraffic
 
@@ -161,20 +164,28 @@ class ServedSectors:
 
         Lines of a load that were not followed are assumed to be like those that were.
         """
+        return self._slowest(size, loads, np.arange(len(self.row)))
+
+    def waits_from(self, size: int, loads: Reals) -> Reals:
+        """The same of what they wait for: lines under way come from the level that their miss asked."""
+        return self._slowest(size, loads, self.answered_with)
+
+    def _slowest(self, size: int, loads: Reals, by: NDArray[np.int64]) -> Reals:
+        level, share = self.levels.level[by], self.moved.share[by]
         if self.part < 1:
-            return self._by_pairs(size, loads)
+            return self._by_pairs(size, loads, level, share)
         own = np.flatnonzero(self.kind == READ)
         starts = np.flatnonzero(np.diff(self.row[own], prepend=-1))
         if not len(starts):
             return np.zeros((size, 3))
-        from_dram = np.maximum.reduceat(self.moved.share[own], starts)
-        all_l1 = np.maximum.reduceat(self.levels.level[own], starts) == L1
+        from_dram = np.maximum.reduceat(share[own], starts)
+        all_l1 = np.maximum.reduceat(level[own], starts) == L1
         slowest = np.stack([all_l1, ~all_l1 * (1.0 - from_dram), from_dram], axis=1)
         at = self.instruction[own][starts]
         result = np.stack([added(at, part, size) for part in slowest.T], axis=1)
         return result * _ratio(loads, result.sum(axis=1))[:, None]
 
-    def _by_pairs(self, size: int, loads: Reals) -> Reals:
+    def _by_pairs(self, size: int, loads: Reals, level: NDArray[np.int8], share: Reals) -> Reals:
         """Loads by the level of their slowest line, from how often one level serves two lines of a load."""
         own = np.flatnonzero(self.kind == READ)
         row, line = self.row[own], self.line[own]
@@ -184,8 +195,8 @@ class ServedSectors:
         at = self.instruction[own[begins]]
         lines = np.maximum(1.0, _ratio(np.bincount(at, minlength=size) / self.part, self.sampled_loads))
         two = np.flatnonzero(np.diff(row[begins]) == 0)
-        from_l1 = np.minimum.reduceat((self.levels.level[own] == L1).astype(np.float64), begins)
-        not_dram = 1 - np.maximum.reduceat(self.moved.share[own], begins)
+        from_l1 = np.minimum.reduceat((level[own] == L1).astype(np.float64), begins)
+        not_dram = 1 - np.maximum.reduceat(share[own], begins)
         whole = []
         for served in (from_l1, not_dram):
             single = _mean_by(at, served, size)
@@ -232,7 +243,28 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     way = PastL1(touched, from_l1, rows, sectors, sampled, arrays, machine, part, how)
     loads = added(instruction, (kind == READ).astype(np.float64), size)
     where = (instruction[at], at, touched.sector >> 2, sectors.kind, sectors.weight)
-    return ServedSectors(*where, way, loads, *beyond(way))
+    with_miss = _answered_with(program, trace, parts, way)
+    return ServedSectors(*where, way, loads, with_miss, *beyond(way))
+
+
+def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], way: PastL1) -> NDArray[np.int64]:
+    """As of `ServedSectors`: for loads of global memory, by the longest recorded warp's waits."""
+    at, accesses = way.touched.row, parts[0].accesses
+    own = np.flatnonzero((way.rows.kind[at] == READ) & (at < len(accesses.warp)))
+    result = np.arange(len(at))
+    if not trace.streams or not way.near.hit[own].any():
+        return result
+    recorded = np.zeros(len(program.instructions), bool)
+    recorded[accesses.instruction] = True
+    stream = max(trace.streams.values(), key=len)
+    warp = accesses.warp.astype(np.int64)
+    when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
+    block, rank = block_of_warp(trace)[warp][at[own]], way.rows.rank[at[own]]
+    way_of_warp = lines_under_way.course(program.instructions, stream, recorded)
+    loaded = lines_under_way.Loaded(way.touched.sector[own], block, rank, way.near.hit[own], when)
+    with_miss = lines_under_way.answered_with(loaded, way_of_warp)
+    result[own] = own[with_miss]
+    return result
 
 
 def _bytes_of_lane(program: Program, parts: tuple[Space, Space]) -> NDArray[np.int64]:

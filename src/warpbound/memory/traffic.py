@@ -93,6 +93,7 @@ def _by_instruction(size: int, sample: Spaces, served: ServedSectors) -> PerInst
         ),
         sectors_from=served.sectors_from(size),
         requests_from=served.requests_from(size, issued * loading),
+        waits_from=served.waits_from(size, issued * loading),
         far_share=served.far_share(size),
     )
 

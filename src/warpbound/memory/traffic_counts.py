@@ -21,6 +21,7 @@ class PerInstruction:
     atomic_steps : lanes on the most wanted address, summed over the requests.
     sectors_from : loaded sectors answered by L1, L2, DRAM, (instructions, 3).
     requests_from : loads whose slowest sector came from there, (instructions, 3).
+    waits_from : the same of what they wait for, (instructions, 3): a hit on a line under way waits for the miss.
     far_share : of the loaded sectors that L2 answers, those that are not on the reader's side; 0 where it answers none.
     """
 
@@ -35,6 +36,7 @@ class PerInstruction:
     atomic_steps: Reals
     sectors_from: Reals
     requests_from: Reals
+    waits_from: Reals
     far_share: Reals
 
     @property

@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 
+from warpbound.memory.banks import narrow_cycles
 from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
@@ -163,7 +164,7 @@ def _global_load(instruction: Instruction, access: Access, shared: Access) -> di
         "global_load_requests": 1.0,
         "l1_sectors_load": access.sectors,
         "l1_wavefronts": access.wavefronts,
-        "l1_narrow": _narrow(instruction, access.wavefronts),
+        "l1_narrow": float(narrow_cycles(access.ideal_sectors, access.wavefronts)),
         "l2_sectors_read": access.sectors,
         "dram_bytes_read": access.sectors * access.first_touch * SECTOR_B,
         "ideal_sectors": access.ideal_sectors,
@@ -177,7 +178,7 @@ def _global_store(instruction: Instruction, access: Access, shared: Access) -> d
         "global_store_requests": 1.0,
         "l1_sectors_store": access.sectors,
         "l1_wavefronts": access.wavefronts,
-        "l1_narrow": _narrow(instruction, access.wavefronts),
+        "l1_narrow": float(narrow_cycles(access.ideal_sectors, access.wavefronts)),
         "l2_sectors_written": access.sectors,
         "store_pieces": max(0.0, 4.0 * min(access.sectors, access.wavefronts) - access.sectors) / 3.0,
         "dram_bytes_written": access.sectors * access.first_touch * SECTOR_B,
@@ -202,11 +203,8 @@ def _local(instruction: Instruction, access: Access, shared: Access) -> dict[str
     size = lane_bytes(instruction)
     kind = "l1_sectors_load" if instruction.traits.kind == "load" else "l1_sectors_store"
     wavefronts = max(1.0, WARP * size / LINE_B)
-    return {kind: WARP * size / SECTOR_B, "l1_wavefronts": wavefronts, "l1_narrow": _narrow(instruction, wavefronts)}
-
-
-def _narrow(instruction: Instruction, wavefronts: float) -> float:
-    return max(0.0, 2 * WARP * lane_bytes(instruction) / LINE_B - wavefronts)
+    sectors = WARP * size / SECTOR_B
+    return {kind: sectors, "l1_wavefronts": wavefronts, "l1_narrow": float(narrow_cycles(sectors, wavefronts))}
 
 
 def _shared_load(instruction: Instruction, access: Access, shared: Access) -> dict[str, float]:

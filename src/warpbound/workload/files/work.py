@@ -13,6 +13,7 @@ import msgspec
 from warpbound.errors import InputError
 from warpbound.l2_clock import l2_cycles
 from warpbound.machine import Gpu
+from warpbound.memory.banks import narrow_cycles
 from warpbound.workload.files.lanes import alu_latency, pipe_cycles
 from warpbound.workload.files.reading import WorkloadCase
 from warpbound.workload.files.tables import Access, Phase
@@ -126,7 +127,7 @@ def _one(access: Access) -> Memory:
     beyond_l1 = sectors * (1.0 - (access.l1_hit or 0.0))
     dram = SECTOR_B * beyond_l1 * (1.0 - (access.l2_hit or 0.0))
     wavefronts = max(1.0, sectors * SECTOR_B / LINE_B)
-    narrow = max(0.0, 2 * WARP * access.bytes / LINE_B - wavefronts)
+    narrow = float(narrow_cycles(ideal, wavefronts))
     if access.kind == "load":
         return Memory(
             global_load_requests=1.0,

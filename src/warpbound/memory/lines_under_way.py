@@ -1,0 +1,73 @@
+"""Loads that hit a line which is still on its way into L1: they wait for the rest of the miss.
+
+Source   A load of a line that was asked for is merged with the miss and answered with it, as in all caches that do not
+         block: D. Kroft, "Lockup-free instruction fetch/prefetch cache organization", ISCA 1981.
+Models   Warps of a block in step. A load is under way until its warp waits for its scoreboard; where another load of
+         the block finds one of its sectors before that, it is answered when the first one is.
+Omits    Warps that run ahead; lines that other blocks asked for; copies to shared memory, which end at no scoreboard.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.memory.sorted_order import begins_of_groups, order_by
+from warpbound.program.instruction import Instruction
+from warpbound.quick_dataclasses import dataclass
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Course:
+    """The global accesses of a warp in the order of its stream: place of each, and of the first wait for it, (n,)."""
+
+    issued: Ints
+    awaited: Ints
+
+
+def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], accesses: NDArray[np.bool_]) -> Course:
+    """accesses : which instructions are recorded as accesses of global memory, (instructions,)."""
+    issued = np.flatnonzero(accesses[stream])
+    controls = [instruction.control for instruction in instructions]
+    board = np.array([-1 if control is None or control.write is None else control.write for control in controls])
+    raised, awaited = board[stream[issued]], issued.copy()
+    for number in np.unique(raised[raised >= 0]).tolist():
+        waits = np.array([control is not None and number in control.wait for control in controls])
+        places = np.append(np.flatnonzero(waits[stream]), len(stream))
+        own = raised == number
+        awaited[own] = places[np.searchsorted(places, issued[own], side="right").clip(max=len(places) - 1)]
+    return Course(issued, awaited)
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """Sectors that loads ask L1 for, (m,) each.
+
+    sector : its number. block : of the load. rank : position in time when warps keep step. hit : L1 has it, or has
+    asked for it. when : number of the access among those of its warp.
+    """
+
+    sector: Ints
+    block: Ints
+    rank: Ints
+    hit: NDArray[np.bool_]
+    when: Ints
+
+
+def answered_with(x: Loaded, of: Course) -> Ints:
+    """For each loaded sector the place of that with which it is answered: itself, or a miss under way, (m,)."""
+    result = np.arange(len(x.sector))
+    if not x.hit.any() or not len(of.issued):
+        return result
+    order = order_by(x.block, x.sector, x.rank)
+    begins = np.flatnonzero(begins_of_groups(order, x.block, x.sector))
+    first = np.repeat(begins, np.diff(np.append(begins, len(order))))
+    miss = np.maximum.accumulate(np.where(x.hit[order], -1, np.arange(len(order))))
+    at = np.minimum(x.when, len(of.issued) - 1)
+    filled = miss >= first
+    own, fill = order[filled], order[miss[filled]]
+    under_way = of.issued[at[own]] < of.awaited[at[fill]]
+    result[own[under_way]] = fill[under_way]
+    return result
