@@ -91,7 +91,7 @@ def _made_alone(argument: Argument, index: int) -> Piece:
 
 def _drawn_again(argument: Argument, index: int) -> Piece:
     dtype = DTYPES[str(argument.dtype)]
-    runs = _runs(argument.seed, index, _normal_kind(str(argument.dtype)))
+    runs = lru_cache(8)(_runs(argument.seed, index, _normal_kind(str(argument.dtype))))  # pieces are smaller
 
     def piece(start: int, end: int) -> NDArray[np.uint8]:
         first, last = start // dtype.itemsize, end // dtype.itemsize

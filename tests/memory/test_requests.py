@@ -8,7 +8,7 @@ from support.handmade_traces import COPY, IN, LANE, MACHINE, copy, program, trac
 from warpbound.emulate.trace import accesses_of
 from warpbound.memory.caches import READ
 from warpbound.memory.hierarchy import Facts, Near, Rows, levels, read_together
-from warpbound.memory.requests import SectorList, sector_list, sectors_of_pages
+from warpbound.memory.requests import SectorList, most_wanted, sector_list, sectors_of_pages
 from warpbound.memory.traffic import How, traffic
 
 LOAD = program("LDG.E")
@@ -91,3 +91,14 @@ def test_sectors_of_pages_name_the_pages_of_all_sectors(rows):
     accesses = accesses_of(np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32), addresses, active)
     pages = {sector // 128 for sector in sector_list(accesses).sector.tolist()}
     assert {sector // 128 for sector in sectors_of_pages(accesses, 4096).tolist()} == pages
+
+
+LANES_OF_A_WARP = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=32, max_size=32)
+
+
+@given(st.lists(LANES_OF_A_WARP, min_size=1, max_size=4))
+def test_lanes_on_the_most_wanted_address_are_counted_one_by_one(warps):
+    addresses = np.array([[2**40 + 4 * word for word, _ in warp] for warp in warps], np.uint64)
+    active = np.array([[on for _, on in warp] for warp in warps])
+    by_hand = [max(sum(on and word == k for word, on in warp) for k in range(4)) for warp in warps]
+    assert most_wanted(addresses, active).tolist() == by_hand

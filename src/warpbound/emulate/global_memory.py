@@ -23,7 +23,10 @@ MOST_B = 1 << 42  # of all arrays together
 TRACED_BASE = 0x7F40_0000_0000  # in a trace the arrays lie close together from here on
 ALIGNMENT = 512
 GAP = 4096
-PAGE_BITS = 16  # contents are made in pieces of 64 KB
+PAGE_BITS = 12  # contents are made in pieces of 4 KB, as the system gives memory
+LARGE_PAGE_BITS = 16  # 64 KB where an array has so many pages that a list of them is long
+MOST_PAGES = 1 << 22
+AT_ONCE_B = 1 << 20  # of neighbouring pages that are made together
 
 MAP_NORESERVE = 0x4000  # of Linux; Python's own name for it came with 3.13
 SPARSE_B = 1 << 28  # bytes from which on memory is asked for without a promise of the system to have it
@@ -78,22 +81,25 @@ class Unfilled:
     def __init__(self, fill: Fill, size: int) -> None:
         self.fill = fill
         self.size = size
-        self.missing = np.ones(-(-size >> PAGE_BITS), np.bool_)
+        self.page_bits = PAGE_BITS if size >> PAGE_BITS <= MOST_PAGES else LARGE_PAGE_BITS
+        self.missing = np.ones(-(-size >> self.page_bits), np.bool_)
 
     def make(self, low: int, high: int, target: NDArray[np.uint8], which: NDArray[np.int64] | None = None) -> None:
         """Fill the pages of bytes low to high (both included), or only those of the bytes `which`, in `target`."""
-        first, last = low >> PAGE_BITS, high >> PAGE_BITS
-        wanted = self.missing[first : last + 1]
-        if not wanted.any():
+        bits = self.page_bits
+        if which is None:
+            first, last = low >> bits, high >> bits
+            pages = first + np.flatnonzero(self.missing[first : last + 1])
+        else:
+            own = which >> bits
+            pages = np.unique(own[self.missing[own]])
+        if not len(pages):
             return
-        if which is not None:
-            touched = np.zeros(len(wanted), np.bool_)
-            touched[(which >> PAGE_BITS) - first] = True
-            wanted = wanted & touched
-        for page in first + np.flatnonzero(wanted):
-            start, end = int(page) << PAGE_BITS, min(self.size, int(page) + 1 << PAGE_BITS)
-            target[start:end] = self.fill(start, end)
-            self.missing[page] = False
+        self.missing[pages] = False
+        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):
+            begin, end = int(run[0]) << bits, min(self.size, int(run[-1]) + 1 << bits)
+            for start in range(begin, end, AT_ONCE_B):
+                target[start : min(end, start + AT_ONCE_B)] = self.fill(start, min(end, start + AT_ONCE_B))
 
     def done(self) -> bool:
         return not self.missing.any()
@@ -208,7 +214,7 @@ class Image:
             if not len(own):
                 continue
             first, last = (low, high) if whole else (int(own.min()), int(own.max()))
-            which = own - start if last - first >> PAGE_BITS > 1 else None
+            which = own - start if last - first >> unfilled.page_bits > 1 else None
             unfilled.make(first - start, min(last + width, end) - start - 1, self.bytes[start:end], which)
 
     def _good(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:

@@ -26,6 +26,7 @@ from warpbound.program.registers import lane_bytes, matrices
 from warpbound.quick_dataclasses import dataclass
 
 KINDS = {"load": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
+NOWHERE = np.uint64(2**64 - 1)  # an address that no lane has
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory
 _LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
 
@@ -232,13 +233,18 @@ def _fill_lanes(cost: Cost, rows: NDArray[np.int64], addresses: Addresses, activ
     cost.lanes[rows] = active.sum(axis=1)
     updates = cost.kind[rows] == UPDATE
     if updates.any():
-        cost.same_address[rows[updates]] = _most_wanted(addresses[updates], active[updates])
+        cost.same_address[rows[updates]] = most_wanted(addresses[updates], active[updates])
 
 
-def _most_wanted(addresses: Addresses, active: Lanes) -> Counts:
+def most_wanted(addresses: Addresses, active: Lanes) -> Counts:
     """Active lanes on the address that most of them share, shape (n,)."""
-    same = (addresses[:, :, None] == addresses[:, None, :]) & active[:, None, :] & active[:, :, None]
-    return np.asarray(same.sum(axis=2).max(axis=1), dtype=np.int64)
+    sorted_lanes = np.sort(np.where(active, addresses, NOWHERE), axis=1)
+    place = np.arange(addresses.shape[1], dtype=np.int8)
+    begins = np.zeros(addresses.shape, np.int8)  # where the run of equal addresses begins
+    begins[:, 1:] = np.where(sorted_lanes[:, 1:] != sorted_lanes[:, :-1], place[1:], 0)
+    run = place - np.maximum.accumulate(begins, axis=1) + 1
+    longest: Counts = np.where(sorted_lanes == NOWHERE, 0, run).max(axis=1).astype(np.int64)
+    return longest
 
 
 def _chunks(

@@ -1,0 +1,49 @@
+"""Contents of arrays are made in pages, as they are touched: the same bytes as the whole array has."""
+
+import numpy as np
+import pytest
+
+from warpbound.argument_contents import contents, pieces
+from warpbound.emulate.global_memory import AT_ONCE_B, LARGE_PAGE_BITS, MOST_PAGES, PAGE_BITS, Unfilled
+from warpbound.kernel_argument import Argument
+
+FILLS = [("rand", "f32"), ("rand", "f16"), ("rand", "i8"), ("rand", "bool"), ("randn", "f64"), ("randn", "f16"),
+         ("iota", "i64"), ("ones", "u16")]  # fmt: skip
+
+
+@pytest.mark.parametrize(("fill", "dtype"), FILLS)
+def test_pages_in_any_order_hold_what_the_whole_array_does(fill: str, dtype: str) -> None:
+    argument = Argument("x", "array", dtype=dtype, shape=(700_001,), fill=fill, seed=3)
+    whole = np.ascontiguousarray(contents(argument, 1)).view(np.uint8)
+    unfilled, target = Unfilled(pieces(argument, 1), len(whole)), np.zeros(len(whole), np.uint8)
+    random = np.random.default_rng(5)
+    touched = random.integers(0, len(whole), 40)
+    unfilled.make(int(touched.min()), int(touched.max()), target, touched)
+    page = np.arange(len(whole)) >> PAGE_BITS
+    made = np.isin(page, touched >> PAGE_BITS)
+    assert np.array_equal(target[made], whole[made])
+    assert not target[~made].any()
+    unfilled.make(9000, 200_000, target)
+    assert np.array_equal(target[9000:200_001], whole[9000:200_001])
+    assert not unfilled.done()
+    unfilled.make(0, len(whole) - 1, target)
+    assert np.array_equal(target, whole)
+    assert unfilled.done()
+
+
+def test_neighbouring_pages_are_made_together_and_no_more_than_1_mib() -> None:
+    asked = list[tuple[int, int]]()
+
+    def fill(start: int, end: int) -> np.ndarray:
+        asked.append((start, end))
+        return np.ones(end - start, np.uint8)
+
+    size = 3 * AT_ONCE_B + 100
+    unfilled, target = Unfilled(fill, size), np.zeros(size, np.uint8)
+    places = np.array([0, 5000, 9000, 40_000])
+    unfilled.make(0, 40_000, target, places)
+    assert asked == [(0, 3 << PAGE_BITS), (9 << PAGE_BITS, 10 << PAGE_BITS)]
+    unfilled.make(0, size - 1, target)
+    assert target.all()
+    assert max(end - start for start, end in asked) == AT_ONCE_B
+    assert Unfilled(fill, MOST_PAGES << PAGE_BITS + 1).page_bits == LARGE_PAGE_BITS
