@@ -166,15 +166,15 @@ def models(name: str | None, form: str) -> None:
     """List the papers' models, or what one includes and omits."""
     from warpbound import models as papers
     from warpbound.report.model_descriptions import about, overview
+    from warpbound.result.catalogue import ModelDescription, Summary
 
     if name is None:
-        rows = [{"name": key, "about": sentence} for key, sentence in papers.MODELS.items()]
-        answer(form, rows, overview(papers.MODELS))
+        answer(form, [Summary(*each) for each in papers.MODELS.items()], overview(papers.MODELS))
         return
     if name not in papers.MODELS:
         raise CommandError(f"No model is called {name!r}.", f"There are {', '.join(papers.MODELS)}.")
     text = (getattr(papers, name).__doc__ or "").strip()
-    answer(form, {"name": name, "about": papers.MODELS[name], "text": text}, about(text))
+    answer(form, ModelDescription(name, papers.MODELS[name], text), about(text))
 
 
 @click.command(epilog=DOCTOR_EXAMPLES)

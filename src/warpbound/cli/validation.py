@@ -58,10 +58,10 @@ def validate(
 
 def _list(about: dict[str, str], form: str, out: str | None) -> None:
     from warpbound.report.document import as_json
+    from warpbound.result.catalogue import Summary
 
     if form == "json":
-        rows: Any = [{"name": name, "about": words} for name, words in about.items()]
-        write(as_json(rows), out)
+        write(as_json([Summary(*each) for each in about.items()]), out)
     else:
         width = max(map(len, about))
         write("".join(f"{name:{width}}  {words}\n" for name, words in about.items()), out)

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -14,7 +13,14 @@ from warpbound.camping.validation import Judged
 from warpbound.models.campprof_2011.regression import Fit
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, seconds
-from warpbound.result.campprof import CampingBand
+from warpbound.result.campprof import (
+    CampingBand,
+    CampingFit,
+    CampingValidation,
+    Predictor,
+    Regression,
+    ValidatedKernel,
+)  # fmt: skip
 
 BARS = 32  # characters of the band
 SYMBOLS = {
@@ -27,25 +33,15 @@ SYMBOLS = {
 }
 
 
-def fit_entry(fits: Mapping[str, Fit], significant: Mapping[str, tuple[str, ...]], form: str) -> dict[str, Any]:
-    """The JSON of `campprof fit`."""
-    return {
-        "equation": form,
-        "regressions": {
-            name: {
-                "points": fit.points,
-                "degrees_of_freedom": fit.degrees_of_freedom,
-                "r_squared": fit.r_squared,
-                "rmse_s": fit.rmse,
-                "predictors": {
-                    key: {"coefficient": c, "standard_error": e, "t": t, "p": p}
-                    for key, c, e, t, p in _rows(fit)
-                },
-                "selected": list(significant[name]),
-            }
-            for name, fit in fits.items()
-        },
-    }  # fmt: skip
+def fit_entry(fits: Mapping[str, Fit], significant: Mapping[str, tuple[str, ...]], form: str) -> CampingFit:
+    """The answer of `campprof fit`."""
+    return CampingFit(form, {
+        name: Regression(
+            points=fit.points, degrees_of_freedom=fit.degrees_of_freedom, r_squared=fit.r_squared, rmse_s=fit.rmse,
+            predictors={key: Predictor(*numbers) for key, *numbers in _rows(fit)}, selected=list(significant[name]),
+        )
+        for name, fit in fits.items()
+    })  # fmt: skip
 
 
 def fit_text(fits: Mapping[str, Fit], significant: Mapping[str, tuple[str, ...]]) -> RenderableType:
@@ -102,24 +98,17 @@ def _time(value: float) -> str:
     return seconds(value) if value > 0 else f"{value * 1e6:.3g} us"
 
 
-def validation_entry(results: Sequence[Judged], form: str) -> dict[str, Any]:
-    """The JSON of `campprof validate`."""
-    kernels = [
-        {
-            "kernel": kernel.known.name,
-            "camping": kernel.known.camping,
-            "warps_per_sm": kernel.known.warps.tolist(),
-            "time_s": kernel.times.tolist(),
-            "best_s": kernel.band.best.tolist(),
-            "worst_s": kernel.band.worst.tolist(),
-            "degree": kernel.degrees.tolist(),
-            "best_error": kernel.best_error,
-            "worst_error": kernel.worst_error,
-            "line_error": kernel.line_error,
-        }
-        for kernel in results
-    ]
-    return {"equation": form, "kernels": kernels}
+def validation_entry(results: Sequence[Judged], form: str) -> CampingValidation:
+    """The answer of `campprof validate`."""
+    return CampingValidation(form, [
+        ValidatedKernel(
+            kernel=row.known.name, camping=row.known.camping, warps_per_sm=row.known.warps.tolist(),
+            time_s=row.times.tolist(), best_s=row.band.best.tolist(), worst_s=row.band.worst.tolist(),
+            degree=row.degrees.tolist(),
+            best_error=row.best_error, worst_error=row.worst_error, line_error=row.line_error,
+        )
+        for row in results
+    ])  # fmt: skip
 
 
 def validation_text(results: Sequence[Judged]) -> RenderableType:

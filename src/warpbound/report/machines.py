@@ -12,34 +12,38 @@ from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting
-from warpbound.result.plain import Entry
+from warpbound.result.catalogue import (
+    Board,
+    BoardParameter,
+    CheckedBoards,
+    OtherSource,
+    SmLimit,
+    TakenParameter,
+)  # fmt: skip
 
 
-def gpu_entry(gpu: Gpu) -> Entry:
+def gpu_entry(gpu: Gpu) -> Board:
     """A board with every value, unit, source and how it became known."""
-    return {
-        "name": gpu.key,
-        "title": gpu.name,
-        "compute_capability": gpu.compute_capability,
-        "aliases": list(gpu.aliases),
-        "hypothetical": gpu.hypothetical,
-        "parameters": {
-            name: {
-                "value": q.value, "unit": q.unit, "source": q.source, "how": q.how, "note": q.note,
-                "others": [{"value": o.value, "source": o.source, "note": o.note} for o in q.others],
-            }
+    fallbacks = parameter_fallbacks(gpu) if gpu.board else {}
+    return Board(
+        name=gpu.key,
+        title=gpu.name,
+        compute_capability=gpu.compute_capability,
+        aliases=list(gpu.aliases),
+        hypothetical=gpu.hypothetical,
+        parameters={
+            name: BoardParameter(
+                q.value, q.unit, q.source, q.how, q.note, [OtherSource(o.value, o.source, o.note) for o in q.others]
+            )
             for name, q in gpu.parameters.items()
         },
-        "stand_ins": {
-            name: {"value": fallback.value, "unit": fallback.unit, "from": fallback.origin}
-            for name, fallback in (parameter_fallbacks(gpu) if gpu.board else {}).items()
-        },
-        "limits": {
-            name: {"value": value, "unit": MEANINGS[name].unit, "meaning": MEANINGS[name].words}
+        stand_ins={name: TakenParameter(each.value, each.unit, each.origin) for name, each in fallbacks.items()},
+        limits={
+            name: SmLimit(value, MEANINGS[name].unit, MEANINGS[name].words)
             for name, value in settable(gpu.limits).items()
         },
-        "limits_sources": list(gpu.limits.sources),
-    }  # fmt: skip
+        limits_sources=list(gpu.limits.sources),
+    )
 
 
 def oldest_first(gpus: Iterable[Gpu]) -> list[Gpu]:
@@ -104,10 +108,9 @@ def _number(source: str, numbers: dict[str, int]) -> int:
     return numbers.setdefault(source, len(numbers) + 1)
 
 
-def check_entry(findings: Mapping[str, Sequence[str]]) -> Entry:
+def check_entry(findings: Mapping[str, Sequence[str]]) -> CheckedBoards:
     """What `gpus --check` found, by board."""
-    with_findings = {key: list(sentences) for key, sentences in findings.items() if sentences}
-    return {"boards": len(findings), "findings": with_findings}
+    return CheckedBoards(len(findings), {key: list(sentences) for key, sentences in findings.items() if sentences})
 
 
 def check_text(findings: Mapping[str, Sequence[str]]) -> RenderableType:

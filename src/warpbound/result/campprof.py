@@ -82,3 +82,52 @@ class CampingBand(msgspec.Struct, frozen=True, kw_only=True):
     proof: Annotated[
         MemoryBoundProof | None, Meta(description="Null where counters were given and nothing was executed"), ADDED
     ] = None
+
+
+class Predictor(msgspec.Struct, frozen=True):
+    """One coefficient of a regression. t : over its standard error. p : chance of such a t if it were 0."""
+
+    coefficient: float
+    standard_error: float
+    t: float
+    p: float
+
+
+class Regression(msgspec.Struct, frozen=True, kw_only=True):
+    """Time of one kind of micro-benchmark over warps and word sizes. selected : predictors that are significant."""
+
+    points: int
+    degrees_of_freedom: int
+    r_squared: float
+    rmse_s: float
+    predictors: dict[str, Predictor]
+    selected: list[str]
+
+
+class CampingFit(msgspec.Struct, frozen=True):
+    """The regressions: what `campprof fit` prints."""
+
+    equation: str
+    regressions: dict[str, Regression]
+
+
+class ValidatedKernel(msgspec.Struct, frozen=True, kw_only=True):
+    """A kernel whose camping is known, at each number of warps. Errors are fractions; degree is null without a band."""
+
+    kernel: str
+    camping: str
+    warps_per_sm: list[int]
+    time_s: list[float]
+    best_s: list[float]
+    worst_s: list[float]
+    degree: list[float]
+    best_error: float
+    worst_error: float
+    line_error: float
+
+
+class CampingValidation(msgspec.Struct, frozen=True):
+    """What `campprof validate` prints."""
+
+    equation: str
+    kernels: list[ValidatedKernel]
