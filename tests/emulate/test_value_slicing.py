@@ -222,3 +222,12 @@ def test_calls_whose_results_decide_or_that_do_more_are_executed(kernel: str) ->
     code = compile_program(DIVIDED, "sm_90", kernel)
     assert any(x.opcode == "CALL" for x in code.instructions)
     assert slice_of(code) == Slice(frozenset(), {})
+
+
+def test_a_slice_belongs_to_its_own_kernel() -> None:
+    """The slice is kept for the next sample; another kernel, also one with equal code, gets its own."""
+    kernels = [compile_program(CODE, "sm_90", name) for name in ("summed", "until_small", "summed")]
+    kept = [slice_of(kernel) for kernel in kernels]
+    assert kept[0] is not kept[2]
+    assert kept[0] == kept[2] != kept[1]
+    assert all(slice_of(kernel) is own for kernel, own in zip(kernels, kept, strict=True))

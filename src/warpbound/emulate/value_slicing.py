@@ -9,6 +9,7 @@ Models   Liveness backwards through the control flow from branches, addresses an
 Omits    Code that calls other functions: all of it is in the slice.
 """
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
@@ -29,6 +30,7 @@ _KNOWN = frozenset({
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
 Names = frozenset[str]
+_RECENT: "deque[tuple[Program, Slice]]" = deque(maxlen=4)  # the slices that were asked for last
 
 
 @dataclass(frozen=True)
@@ -70,8 +72,13 @@ class Slice:
 
 
 def slice_of(program: Program) -> Slice:
-    """The slice of a kernel."""
-    return _slice(program, [_use(instruction) for instruction in program.instructions])
+    """The slice of a kernel; an analysis asks for it with each of its samples, and it is found once."""
+    for other, kept in tuple(_RECENT):
+        if other is program:
+            return kept
+    own = _slice(program, [_use(instruction) for instruction in program.instructions])
+    _RECENT.append((program, own))
+    return own
 
 
 def slice_without_guards(program: Program, guarded: Set[int]) -> Slice:
