@@ -1,10 +1,13 @@
 """Answers for random kernels against totals that are known by construction."""
 
+from dataclasses import replace
+
 import pytest
 
 from support.known_totals import outcome, outcomes
 from support.known_totals.templates import TEMPLATES
 from warpbound.emulate import trace
+from warpbound.emulate.emulator import make_ready
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
@@ -35,6 +38,12 @@ def test_blocks_that_run_together_share_a_queue():
     done = trace(program, asked, range(64), at_once=16)
     (loads,) = (at for at, each in enumerate(program.instructions) if each.opcode == "LDG")
     assert done.executed[:, loads].tolist() == 16 * [16] + 48 * [0]
+
+
+def test_as_many_large_blocks_run_together_as_a_gpu_holds():
+    args = {"n": 1, "m": 0, "p": 0, "list": "i32[1]:zeros", "ticket": "u32[1]:zeros", "x": "f32[1]", "y": "f32[1]"}
+    ready = make_ready(compile_program(TEMPLATES["a work queue"].source, "sm_90"), launch(grid=3000, block=256, args=args))
+    assert replace(ready, at_once=1056).blocks_per_chunk() == 1056
 
 
 @pytest.mark.broad
