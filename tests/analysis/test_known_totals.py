@@ -42,7 +42,8 @@ def test_blocks_that_run_together_share_a_queue():
 
 def test_as_many_large_blocks_run_together_as_a_gpu_holds():
     args = {"n": 1, "m": 0, "p": 0, "list": "i32[1]:zeros", "ticket": "u32[1]:zeros", "x": "f32[1]", "y": "f32[1]"}
-    ready = make_ready(compile_program(TEMPLATES["a work queue"].source, "sm_90"), launch(grid=3000, block=256, args=args))
+    program = compile_program(TEMPLATES["a work queue"].source, "sm_90")
+    ready = make_ready(program, launch(grid=3000, block=256, args=args))
     assert replace(ready, at_once=1056).blocks_per_chunk() == 1056
 
 
