@@ -144,7 +144,7 @@ def test_libraries_and_windows_programs() -> None:
         (fat(image(CUBIN, 90, b"x", 0x4000, 9)), r"sm_90 is compressed in a way that is not known \(flags 0x4011\)"),
         (fat(image(CUBIN, 90, b"\xff" * 8, LZ4, 9)), r"its image sm_90 is damaged \(LZ4"),
         (fat(image(CUBIN, 90, b"\xff" * 8, ZSTD, 9)), r"its image sm_90 is damaged \(Zstandard"),
-        (fat(image(CUBIN, 90, b"x", LZ4, 1 << 40)), "says it is 1048576 MB unpacked; the limit is 128 MB"),
+        (fat(image(CUBIN, 90, b"x", LZ4, 1 << 40)), "states 1048576 MB unpacked; the limit is 128 MB"),
         (fat(image(CUBIN, 70, b".text.k")), "holds sm_70; sm_90 .*can run no kernel of it"),
         (fat(image(CUBIN, 90, b".text.k")), "truncated or not a cubin"),
         (fat(image(PTX, 100, TEXT)), "holds PTX for compute_100; "),

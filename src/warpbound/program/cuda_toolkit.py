@@ -72,7 +72,7 @@ def toolkit(nvcc: Path | None = None) -> Toolkit:
         return _toolkit(place, origin, host_compiler())
     place = nvcc / "bin" / "nvcc" if nvcc.is_dir() else nvcc
     if not os.access(place, os.X_OK):
-        raise InputError(f"{nvcc} is no nvcc.", "Give its path, as in --compiler nvcc=/opt/cuda/bin/nvcc.")
+        raise InputError(f"{nvcc} is not an nvcc.", "Give its path, as in --compiler nvcc=/opt/cuda/bin/nvcc.")
     return _toolkit(place, "path", host_compiler())
 
 

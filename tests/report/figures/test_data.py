@@ -348,7 +348,7 @@ def test_sector_maps_of_the_usual_strides() -> None:
     assert sector_count([128 * lane for lane in range(32)]) == 32
     assert sector_count([64] * 32) == 1
     picture = figures.sector_map(np.arange(32, dtype=np.uint64) * 4 + 16, 4)
-    assert "32 lanes ask for 128 different bytes; 160 are moved in 5 sectors, of which 80 % are used" in picture.caption
+    assert "32 lanes access 128 different bytes; 160 are moved in 5 sectors, of which 80 % are used" in picture.caption
     moved = picture.named("moved")
     assert isinstance(moved, Boxes)
     assert moved.texts == ("0-3", "4-11", "12-19", "20-27", "28-31")

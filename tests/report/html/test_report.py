@@ -334,7 +334,7 @@ def test_all_warps_of_an_sm_are_simulated(answered: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("asked, figures, said", [
-    (["predict", "volkov-vector-add", "--gpu", "h200,sm_90"], 2, "No board"),
+    (["predict", "volkov-vector-add", "--gpu", "h200,sm_90"], 2, "is not a board"),
     (["simulate", "hong_kim_2009:fig-5"], 2, "0.5714 instructions per cycle"),
     (["simulate", "family", "--gpu", "gtx680", "--alpha", "8", "--warps", "4:8"], 1, "min() model"),
     (["reproduce", "volkov_2016:section-3.8"], 2, "Longest path"),
