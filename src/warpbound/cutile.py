@@ -51,7 +51,6 @@ Sizes = int | Sequence[int]
 _ALIGNED_B = 16
 _OLDEST = 80  # the oldest architecture that tileiras compiles for
 _LARGEST = 1 << 31
-_BY_MAP = ("UTMALDG", "UTMASTG", "UTMAREDG", "UTMAPF")
 _TILE_TYPES = {  # a type of elements as a launch or PyTorch writes it -> its name in cuda.tile
     "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "bool": "bool_", "i8": "int8",
     "u8": "uint8", "i16": "int16", "u16": "uint16", "i32": "int32", "u32": "uint32", "i64": "int64", "u64": "uint64",
@@ -109,7 +108,7 @@ def prepare(kernel: Any, args: Sequence[object], grid: Sizes, gpu: str | Path | 
             continue
         for piece in array_pieces(value, name) if isinstance(value, Array) else [_of_number(value, name)]:
             pieces.append(replace(piece, offset=next(places).offset))
-    if any(each.opcode.startswith(_BY_MAP) for each in program.instructions):
+    if any(each.traits.by_tensor_map for each in program.instructions):
         pieces += tensor_maps(cubin, pieces)
     x, y, z = three(grid, "grid")
     wide, high, deep = program.cluster or (1, 1, 1)

@@ -25,7 +25,6 @@ from warpbound.quick_dataclasses import dataclass
 
 SEVERAL = -2  # warps that have read a byte since the last barrier; NOBODY: none
 NOBODY = -1
-_ORDERING = ("SYNCS", "UCGABAR_ARV", "CGABAR_ARV", "UCGABAR_WAIT", "CGABAR_WAIT")
 _LOCKS = ("CAS", "EXCH")
 _WORD_B = 4
 _STORES = ("store", "copy")
@@ -48,10 +47,10 @@ class Race:
 def unchecked(program: Program) -> str:
     """What else than barrier 0 orders the accesses of a kernel; empty where nothing does."""
     for instruction in program.instructions:
-        if instruction.opcode in _ORDERING:
+        if instruction.traits.kind == "barrier" and not instruction.traits.is_block_barrier:
             return f"`{instruction.opcode}`"
         numbers = [x.value for x in instruction.operands if x.kind == "immediate"]
-        if instruction.opcode == "BAR" and ("ARV" in instruction.modifiers or any(numbers)):
+        if instruction.traits.is_block_barrier and ("ARV" in instruction.modifiers or any(numbers)):
             return "a named barrier"
         if instruction.opcode == "ATOMS" and any(word in instruction.modifiers for word in _LOCKS):
             return f"`{instruction.opcode}` that may be a lock"

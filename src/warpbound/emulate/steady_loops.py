@@ -22,7 +22,6 @@ HALVES = frozenset({"HI", "SX32"})  # allowed of sums with a shift, as long as t
 NUMBERS = ("register", "uniform", "immediate", "constant")
 SPACES = frozenset({"global", "shared"})  # of accesses without values
 PASSED = ("branch", "barrier", "convergence", "target", "scheduling", "fence")  # kinds that change no register
-MEETING = frozenset({"BAR", "BSYNC"})  # of the barriers and convergences, those that a whole group passes
 WHO = ("SR_TID.", "SR_CTAID.", "SR_NTID.", "SR_NCTAID.", "SR_LANEID", "SRZ")  # special registers that stay
 Names = frozenset[str]
 
@@ -93,7 +92,7 @@ def _fits(one: Instruction, *, needed: bool) -> bool:
     """Whether a round of a steady loop may have this instruction."""
     traits = one.traits
     if traits.kind in PASSED:
-        meets = traits.kind not in ("barrier", "convergence") or one.opcode in MEETING
+        meets = traits.kind not in ("barrier", "convergence") or traits.is_block_barrier or one.opcode == "BSYNC"
         return meets and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(one.modifiers))
     if traits.is_arithmetic:
         return not needed or traits.kind != "collective"

@@ -78,6 +78,7 @@ class Traits:
     target_set_by: str = ""
     reconverges: bool = False
     compares: str = ""
+    by_tensor_map: bool = False
     uniform: bool = False
     modifiers: frozenset[str] | None = None
 
@@ -188,6 +189,7 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         target_set_by=entry.get("target_set_by", ""),
         reconverges=entry.get("reconverges", False),
         compares=entry.get("compares", ""),
+        by_tensor_map=entry.get("by_tensor_map", False),
         uniform=opcode.startswith("U") or opcode == "VOTEU",
         modifiers=None if words is None else frozenset().union(*(lists.get(word, {word}) for word in words.split())),
     )
