@@ -331,10 +331,10 @@ def _file(launch: Launch) -> str:
 def _arguments(values: Mapping[Any, Any] | Iterable[Argument]) -> tuple[Argument, ...]:
     """Arguments of Python values; the same array under a second name is an alias of the first."""
     if not isinstance(values, Mapping):
-        given = tuple(values) if isinstance(values, Iterable) else (values,)
-        if not all(isinstance(one, Argument) for one in given):
+        arguments_given = tuple(values) if isinstance(values, Iterable) else (values,)
+        if not all(isinstance(argument, Argument) for argument in arguments_given):
             raise CommandError(f"{values!r} names no arguments.", "Give a mapping of names or positions to values.")
-        return given
+        return arguments_given
     arguments: list[Argument] = []
     first: dict[int, str | int] = {}
     for name, value in values.items():

@@ -93,14 +93,14 @@ class Strategy:
         first = every if len(every) <= self.predictions else every[: max(1, self.predictions // 2)]
         self.predicted = self._predictions(first, searchspace, runner)
         while len(self.predicted) < min(self.predictions, len(every)):
-            known = {entry.config for entry in self.predicted}
-            near = [config for config in self._neighbours(searchspace) if config not in known]
-            more = near or [config for config in every if config not in known]
-            self.predicted += self._predictions(more[: self.predictions - len(known)], searchspace, runner)
+            answered_configs = {entry.config for entry in self.predicted}
+            near = [config for config in self._neighbours(searchspace) if config not in answered_configs]
+            more = near or [config for config in every if config not in answered_configs]
+            self.predicted += self._predictions(more[: self.predictions - len(answered_configs)], searchspace, runner)
         self.predicted.sort(key=lambda entry: float("inf") if entry.time_s is None else entry.time_s)
-        known = {entry.config for entry in self.predicted}
+        answered_configs = {entry.config for entry in self.predicted}
         with_time = [entry.config for entry in self.predicted if entry.time_s is not None]
-        return with_time + [config for config in every if config not in known]
+        return with_time + [config for config in every if config not in answered_configs]
 
     def _neighbours(self, searchspace: Any) -> Iterable[Config]:
         """Configurations that differ in one parameter from one of the best."""

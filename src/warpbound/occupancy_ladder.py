@@ -70,8 +70,8 @@ def ladder(request: BlockRequest, change: str) -> tuple[Rung, ...]:
     )
 
 
-def _swept(request: BlockRequest, change: str, tried: IntArray) -> ResidencySweep:
-    values = {name: np.asarray(getattr(request, name)) for name in PROPERTIES} | {change: tried}
+def _swept(request: BlockRequest, change: str, settings: IntArray) -> ResidencySweep:
+    values = {name: np.asarray(getattr(request, name)) for name in PROPERTIES} | {change: settings}
     sweep: ResidencySweep = occupancy(
         request.gpu, values["threads"], values["registers"], values["shared"], request.carveout
     )

@@ -13,8 +13,8 @@ FORM = "1"  # raise when what is kept changes its form
 def shipped_table(*place: str) -> dict[str, Any]:
     """The contents of a file, such as `isa`, `opcodes.toml`."""
     text = Path(__file__).parent.joinpath(*place).read_bytes()
-    kept = cached(digest("table", FORM, text), lambda: msgspec.msgpack.encode(_parsed(text)))
-    table: dict[str, Any] = msgspec.msgpack.decode(kept)
+    packed = cached(digest("table", FORM, text), lambda: msgspec.msgpack.encode(_parsed(text)))
+    table: dict[str, Any] = msgspec.msgpack.decode(packed)
     return table
 
 

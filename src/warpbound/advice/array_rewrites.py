@@ -92,20 +92,20 @@ def hoisted(question: Question, kernel: KernelSource) -> Iterator[Variant]:
     for loop in innermost_loops(kernel):
         changed = changed_names(loop)
         arrays_written = {element(access) for access in _accesses(loop) if is_written(access)}
-        found: dict[str, list[Any]] = {}
+        by_text: dict[str, list[Any]] = {}
         for access in _accesses(loop.child_by_field_name("body")):
             invariant = not names_of(access) & changed and element(access) not in arrays_written
             if invariant and not is_written(access) and not first(access, ("call_expression",)):
-                found.setdefault(words(access), []).append(access)
-        if not found:
+                by_text.setdefault(words(access), []).append(access)
+        if not by_text:
             continue
         edits = [_before(loop, "".join(f"const auto hoisted_{n} = {text};\n{_indent(kernel, loop)}"
-                                       for n, text in enumerate(found)))]  # fmt: skip
-        for number, accesses in enumerate(found.values()):
+                                       for n, text in enumerate(by_text)))]  # fmt: skip
+        for number, accesses in enumerate(by_text.values()):
             edits += [Edit(each.start_byte, each.end_byte, f"hoisted_{number}") for each in accesses]
         if loop.parent.type not in ("compound_statement",):
             continue
-        change = f"{' and '.join(found)} loaded once before the loop {PROMISE}"
+        change = f"{' and '.join(by_text)} loaded once before the loop {PROMISE}"
         yield with_text(question, "hoisting", change, kernel.edited(edits), line(loop))
 
 

@@ -61,8 +61,8 @@ def _of_the_source(
 def _reads_again(entry: KernelResult) -> bool:
     """Whether a larger L1 may save reads of L2."""
     memory = entry.memory
-    read, touched = SECTOR_B * (memory.l2_sectors_read or 0.0), memory.touched_bytes or 0.0
-    return bool(memory.l1_sectors_load) and read > AGAIN * touched
+    read_B, distinct_B = SECTOR_B * (memory.l2_sectors_read or 0.0), memory.touched_bytes or 0.0
+    return bool(memory.l1_sectors_load) and read_B > AGAIN * distinct_B
 
 
 def _spread(entry: KernelResult) -> float:

@@ -29,12 +29,12 @@ def joined(
     if not fitting:
         return
     first, *others = fitting
-    wanted = {each.change for each in others if each.mechanism != first.mechanism}
-    if not wanted:
+    partners = {each.change for each in others if each.mechanism != first.mechanism}
+    if not partners:
         return
     entry = analyze_kernel(program, board, first.question.launch, settings)
     residency = checked_case(program, board, first.question.launch, settings).residency
-    then = [each for each in candidates(first.question, program, board, entry, residency) if each.change in wanted]
+    then = [each for each in candidates(first.question, program, board, entry, residency) if each.change in partners]
     for second in then[:MOST]:
         yield _both(first, second, gains)
 

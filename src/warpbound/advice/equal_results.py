@@ -130,11 +130,11 @@ def compared(original: Arrays, other: Arrays) -> Verdict:
 
 def _distance(array: NDArray[Any], other: NDArray[Any]) -> float:
     """Largest difference relative to the largest magnitude; inf where only one of both is a finite number."""
-    left, right = array.astype(np.float64), other.astype(np.float64)
-    finite = np.isfinite(left)
-    if not np.array_equal(finite, np.isfinite(right)):
+    first, second = array.astype(np.float64), other.astype(np.float64)
+    finite = np.isfinite(first)
+    if not np.array_equal(finite, np.isfinite(second)):
         return math.inf
-    if not np.array_equal(left[~finite], right[~finite], equal_nan=True):
+    if not np.array_equal(first[~finite], second[~finite], equal_nan=True):
         return math.inf
-    difference = np.abs(left[finite] - right[finite]).max(initial=0.0)
-    return float(difference / max(np.abs(left[finite]).max(initial=0.0), np.finfo(np.float64).tiny))
+    difference = np.abs(first[finite] - second[finite]).max(initial=0.0)
+    return float(difference / max(np.abs(first[finite]).max(initial=0.0), np.finfo(np.float64).tiny))

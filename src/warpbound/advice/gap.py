@@ -70,13 +70,13 @@ def _steps(work: Workload, place: Place) -> Iterator[tuple[str, Workload]]:
 
 def _moved_once(work: Workload) -> Workload:
     """The work with no more traffic than the bytes that are touched."""
-    touched, memory = work.memory.touched_bytes, work.memory
-    moved = {
+    distinct_B, memory = work.memory.touched_bytes, work.memory
+    counters = {
         "l1": SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store),
         "l2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written),
         "dram": memory.dram_bytes_read + memory.dram_bytes_written,
     }
-    for resource, count in moved.items():
-        if count > touched:
-            work = eased(work, resource, touched / count)
+    for resource, count in counters.items():
+        if count > distinct_B:
+            work = eased(work, resource, distinct_B / count)
     return eased(work, "shared", GONE)

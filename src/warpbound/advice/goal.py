@@ -87,7 +87,7 @@ def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
     """The way to the goal of a launch that has a time."""
     assert entry.time_s is not None
     least = certificate(case, work)
-    cycles = {bound.resource: bound.cycles_per_warp for bound in entry.bounds}
+    cycles = {row.resource: row.cycles_per_warp for row in entry.bounds}
     x = Timed(work.whole, case.place, partial(times_of, case, work), entry.time_s, cycles)
     time_s = target.seconds(entry.time_s, least.time_s)
     changes = [] if time_s < least.time_s or entry.time_s <= time_s else levers.least_changes(x, time_s)

@@ -74,10 +74,10 @@ def compiler_options(question: Question, registers: Sequence[int]) -> Iterator[V
             yield _with_option(question, "register limit", f"--maxrregcount={most}", EXACT)
 
 
-def _with_option(question: Question, mechanism: str, option: str, allowed: str) -> Variant:
+def _with_option(question: Question, mechanism: str, option: str, difference: str) -> Variant:
     options = replace(question.options, extra=(*question.options.extra, option))
     after = replace(question, options=options)
-    return Variant(mechanism, option, "option", after, allowed, apply=f"--nvrtc {option}")
+    return Variant(mechanism, option, "option", after, difference, apply=f"--nvrtc {option}")
 
 
 def compilers(question: Question) -> Iterator[Variant]:

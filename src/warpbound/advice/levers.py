@@ -67,11 +67,11 @@ class Pair:
         return self.together / (self.alone[0] * self.alone[1])
 
 
-def scaled(work: Workload, resource: str, left: float) -> Workload:
+def scaled(work: Workload, resource: str, share: float) -> Workload:
     """The work with a share of its demand on a resource, or of what a warp waits."""
     if resource == LATENCY:
-        return without(work, dict.fromkeys(work.parts, left))
-    return eased(work, resource, left)
+        return without(work, dict.fromkeys(work.parts, share))
+    return eased(work, resource, share)
 
 
 def resources(x: Timed) -> list[str]:
@@ -89,18 +89,18 @@ def least_changes(x: Timed, target_s: float) -> list[Lever]:
 
 def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> Iterator[Lever]:
     """For each group of resources the largest share of LEFT that meets the target."""
-    works = [_all_scaled(x.work, group, left) for group in groups for left in LEFT]
+    works = [_all_scaled(x.work, group, share) for group in groups for share in LEFT]
     times = x.times(works)
     for number, group in enumerate(groups):
         own = times[number * len(LEFT) : (number + 1) * len(LEFT)]
-        met = next((place for place, time_s in enumerate(own) if time_s <= target_s), None)
-        if met is not None:
-            yield Lever(group, LEFT[met], own[met])
+        place_reached = next((place for place, time_s in enumerate(own) if time_s <= target_s), None)
+        if place_reached is not None:
+            yield Lever(group, LEFT[place_reached], own[place_reached])
 
 
-def _all_scaled(work: Workload, names: Sequence[str], left: float) -> Workload:
+def _all_scaled(work: Workload, names: Sequence[str], share: float) -> Workload:
     for name in names:
-        work = scaled(work, name, left)
+        work = scaled(work, name, share)
     return work
 
 
@@ -145,7 +145,7 @@ def interactions(x: Timed) -> list[Pair]:
     single = _changes(x.work, x.place, x.cycles)
     gains = {each.change: gain for each, gain in zip(single, _gains(x, single), strict=True)}
     best = sorted(single, key=lambda each: -gains[each.change])[:MOST_SINGLE]
-    both = [made for one, other in combinations(best, 2) if (made := _both(x, one, other)) is not None]
+    both = [combined for first, second in combinations(best, 2) if (combined := _both(x, first, second)) is not None]
     answer: list[Pair] = []
     for (first, second, _), gain in zip(both, _gains(x, [each for _, _, each in both]), strict=True):
         pair = Pair((first, second), (gains[first], gains[second]), gain)
@@ -159,10 +159,10 @@ def _changes(work: Workload, place: Place, cycles: Mapping[str, float]) -> list[
     return [*of_the_work(work, place), *easings(work, place, cycles), *([ahead] if ahead else [])]
 
 
-def _both(x: Timed, one: Alternative, other: Alternative) -> tuple[str, str, Alternative] | None:
+def _both(x: Timed, first: Alternative, second: Alternative) -> tuple[str, str, Alternative] | None:
     """The second change made to the work of the first; None where it is no change any more."""
-    then = next((each for each in _changes(one.work, one.place, x.cycles) if each.change == other.change), None)
-    return None if then is None else (one.change, other.change, then)
+    then = next((each for each in _changes(first.work, first.place, x.cycles) if each.change == second.change), None)
+    return None if then is None else (first.change, second.change, then)
 
 
 def _gains(x: Timed, changes: Sequence[Alternative]) -> list[float]:

@@ -28,8 +28,8 @@ def interchanged(question: Question, kernel: KernelSource) -> Iterator[Variant]:
         inner = _only_loop(outer)
         if inner is None or _counts(outer) & _header_names(inner) or _counts(inner) & _header_names(outer):
             continue
-        one, other = _header(outer), _header(inner)
-        edits = [Edit(*one, _text(kernel, other)), Edit(*other, _text(kernel, one))]
+        first, second = _header(outer), _header(inner)
+        edits = [Edit(*first, _text(kernel, second)), Edit(*second, _text(kernel, first))]
         names = [", ".join(sorted(_counts(loop))) for loop in (inner, outer)]
         change = f"the loops over {names[1]} and {names[0]} exchanged"
         yield with_text(question, "loop order", change, kernel.edited(edits), line(outer))

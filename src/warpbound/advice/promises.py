@@ -46,8 +46,8 @@ def _made(row: TriedChange, mechanisms: Mapping[str, str]) -> list[str]:
     return [mechanisms.get(half, "") for half in halves]
 
 
-def _fits(made: Sequence[str], parts: Sequence[str]) -> bool:
+def _fits(sizes: Sequence[str], parts: Sequence[str]) -> bool:
     """Whether these mechanisms, and no more of them, go the way of each part of a what-if."""
-    return len(made) <= len(parts) and all(
-        any(word in part for each in made for word in WORDS.get(each, ())) for part in parts
+    return len(sizes) <= len(parts) and all(
+        any(word in part for each in sizes for word in WORDS.get(each, ())) for part in parts
     )

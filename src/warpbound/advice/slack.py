@@ -54,8 +54,8 @@ def of_instructions(
         cycles[index] = cycles.get(index, 0.0) + issue - before
         before = issue
     places = {index: _place(instructions[index]) for index in cycles}
-    shown = [index for index in cycles if cycles[index] > 0 and places[index] in lines]
-    dearest = sorted(shown, key=lambda index: -cycles[index])[:SHOWN]
+    positions = [index for index in cycles if cycles[index] > 0 and places[index] in lines]
+    dearest = sorted(positions, key=lambda index: -cycles[index])[:SHOWN]
     return {index: Slack(cycles[index], lines[places[index]].more) for index in dearest}
 
 

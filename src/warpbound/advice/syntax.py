@@ -32,8 +32,8 @@ class KernelSource:
     @property
     def parameters(self) -> list[Any]:
         """Declarations of the parameters."""
-        listed = self.declarator.child_by_field_name("parameters")
-        return [child for child in listed.children if child.type.endswith("parameter_declaration")]
+        parameter_list = self.declarator.child_by_field_name("parameters")
+        return [child for child in parameter_list.children if child.type.endswith("parameter_declaration")]
 
     @property
     def declarator(self) -> Any:
@@ -83,10 +83,10 @@ def line(node: Any) -> int:
 
 def inside(node: Any, kinds: Iterable[str]) -> Iterator[Any]:
     """Nodes of these kinds at and below a node, in the order of the text."""
-    wanted, pending = frozenset(kinds), [node]
+    kinds_wanted, pending = frozenset(kinds), [node]
     while pending:
         here = pending.pop()
-        if here.type in wanted:
+        if here.type in kinds_wanted:
             yield here
         pending.extend(reversed(here.children))
 

@@ -98,23 +98,23 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
 def compiled(question: Question, board: Gpu) -> Program:
     """The one kernel of a question. Raises InputError where it does not compile or several kernels fit."""
     own, options = question, with_build(question.options, question.path)
-    found = programs(own.text, board, own.kernel, replace(options, include=(own.path.parent, *options.include)))
-    if len(found) > 1:
-        names = ", ".join(each.title for each in found)
-        raise InputError(f"{own.path} holds {len(found)} kernels ({names}).", "Name one with --kernel.")
-    return found[0]
+    outputs = programs(own.text, board, own.kernel, replace(options, include=(own.path.parent, *options.include)))
+    if len(outputs) > 1:
+        names = ", ".join(each.title for each in outputs)
+        raise InputError(f"{own.path} holds {len(outputs)} kernels ({names}).", "Name one with --kernel.")
+    return outputs[0]
 
 
 def _judged(original: Original, progress: Progress, variants: list[Variant]) -> list[TriedChange]:
     """One row per variant whose machine code or launch is not that of another one."""
-    known: set[tuple[object, ...]] = {_identity(original.program, original.question.launch)}
+    identities: set[tuple[object, ...]] = {_identity(original.program, original.question.launch)}
     rows = []
     for variant in progress((variant.change, variant) for variant in variants):
         try:
             program = compiled(variant.question, original.board)
-            if (same := _identity(program, variant.question.launch)) in known:
+            if (same := _identity(program, variant.question.launch)) in identities:
                 continue
-            known.add(same)
+            identities.add(same)
             rows.append(_row(original, variant, program))
         except WarpboundError as error:
             rows.append(_refused(original, variant, str(error)))

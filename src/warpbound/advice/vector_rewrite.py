@@ -38,17 +38,17 @@ class _Pattern:
 
 def vectorised(question: Question, kernel: KernelSource) -> Iterator[Variant]:
     """The kernel with 128-bit accesses and a quarter of the blocks; none where it does not fit the pattern."""
-    found = _pattern(kernel)
+    shape = _pattern(kernel)
     x, y, z = question.launch.grid
-    if found is None or (y, z) != (1, 1) or x < WIDTH or question.launch.block[1:] != (1, 1):
+    if shape is None or (y, z) != (1, 1) or x < WIDTH or question.launch.block[1:] != (1, 1):
         return
-    start = found.guard.start_byte
-    text = kernel.edited([Edit(start, found.guard.end_byte, _by_fours(kernel, found, _indent(kernel.code, start)))])
+    start = shape.guard.start_byte
+    text = kernel.edited([Edit(start, shape.guard.end_byte, _by_fours(kernel, shape, _indent(kernel.code, start)))])
     grid = -(-x // WIDTH), 1, 1
     after = replace(question, text=text, launch=replace(question.launch, grid=grid))
     change = "four elements per thread by 128-bit accesses (a promise: arrays aligned to 16 bytes, none overlapping)"
     yield Variant(
-        "vector accesses", change, "source", after, line=line(found.guard), apply=f"--grid {grid[0]}", per_thread=WIDTH
+        "vector accesses", change, "source", after, line=line(shape.guard), apply=f"--grid {grid[0]}", per_thread=WIDTH
     )
 
 
@@ -60,18 +60,18 @@ def _pattern(kernel: KernelSource) -> _Pattern | None:
     if index is None or len(statements) != 2 or statements[1].type != "if_statement":
         return None
     guard, name = statements[1], index[1]
-    bound = re.fullmatch(rf"\(\s*{name}\s*<\s*(\w+)\s*\)", words(guard.child_by_field_name("condition")))
+    match = re.fullmatch(rf"\(\s*{name}\s*<\s*(\w+)\s*\)", words(guard.child_by_field_name("condition")))
     body = guard.child_by_field_name("consequence")
     accesses = list(inside(body, ("subscript_expression",)))
     types = _types(kernel)
     plain = all(element(each) in types and _subscript(each) == name for each in accesses)
     uses = [leaf for leaf in inside(body, ("identifier",)) if words(leaf) == name]
     pointers = [leaf for leaf in inside(body, ("identifier",)) if words(leaf) in types]
-    if guard.child_by_field_name("alternative") is not None or bound is None or not accesses or not plain:
+    if guard.child_by_field_name("alternative") is not None or match is None or not accesses or not plain:
         return None
-    if len(uses) != len(accesses) or len(pointers) != len(accesses) or bound[1] in names_of(body):
+    if len(uses) != len(accesses) or len(pointers) != len(accesses) or match[1] in names_of(body):
         return None
-    return _Pattern(name, bound[1], guard, body, accesses, types)
+    return _Pattern(name, match[1], guard, body, accesses, types)
 
 
 def _types(kernel: KernelSource) -> dict[str, str]:
@@ -89,24 +89,24 @@ def _subscript(access: Any) -> str:
     return words(access.child_by_field_name("indices"))[1:-1].strip()
 
 
-def _by_fours(kernel: KernelSource, found: _Pattern, indent: str) -> str:
+def _by_fours(kernel: KernelSource, shape: _Pattern, indent: str) -> str:
     """The guarded body for four elements, and for what is left of them."""
-    i, n, inner = found.index, found.bound, indent + "    "
-    arrays = list(dict.fromkeys(element(each) for each in found.accesses))
-    written = {element(each) for each in found.accesses if is_written(each)}
+    i, n, inner = shape.index, shape.bound, indent + "    "
+    arrays = list(dict.fromkeys(element(each) for each in shape.accesses))
+    targets = {element(each) for each in shape.accesses if is_written(each)}
     lines = [f"if ({WIDTH} * {i} + {WIDTH - 1} < {n}) {{"]
     for name in arrays:
-        vector = _VECTORS.get(found.types[name], "uint4")
+        vector = _VECTORS.get(shape.types[name], "uint4")
         lines.append(f"{inner}{vector} {name}_4 = reinterpret_cast<const {vector}*>({name})[{i}];")
     for lane in LANES:
-        lines.append(f"{inner}{{ {_body(kernel, found, _lane(lane))} }}")
+        lines.append(f"{inner}{{ {_body(kernel, shape, _lane(lane))} }}")
     for name in arrays:
-        if name in written:
-            vector = _VECTORS.get(found.types[name], "uint4")
+        if name in targets:
+            vector = _VECTORS.get(shape.types[name], "uint4")
             lines.append(f"{inner}reinterpret_cast<{vector}*>({name})[{i}] = {name}_4;")
-    rest = _body(kernel, found, lambda name: f"{name}[last]")
-    left = f"{inner}for (auto last = {WIDTH} * {i}; last < {n}; ++last) {{ {rest} }}"
-    lines += [f"{indent}}} else {{", left, f"{indent}}}"]
+    rest = _body(kernel, shape, lambda name: f"{name}[last]")
+    remainder = f"{inner}for (auto last = {WIDTH} * {i}; last < {n}; ++last) {{ {rest} }}"
+    lines += [f"{indent}}} else {{", remainder, f"{indent}}}"]
     return "\n".join(lines)
 
 
@@ -115,10 +115,10 @@ def _lane(lane: str) -> Callable[[str], str]:
     return lambda name: f"{name}_4.{lane}"
 
 
-def _body(kernel: KernelSource, found: _Pattern, place: Callable[[str], str]) -> str:
+def _body(kernel: KernelSource, shape: _Pattern, place: Callable[[str], str]) -> str:
     """The body on one line, each access at another place."""
-    start, end = found.body.start_byte, found.body.end_byte
-    edits = [Edit(each.start_byte, each.end_byte, place(element(each))) for each in found.accesses]
+    start, end = shape.body.start_byte, shape.body.end_byte
+    edits = [Edit(each.start_byte, each.end_byte, place(element(each))) for each in shape.accesses]
     code = kernel.code[:end]
     for edit in sorted(edits, key=lambda edit: -edit.start):
         code = code[: edit.start] + edit.text.encode() + code[edit.end :]

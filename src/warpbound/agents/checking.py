@@ -68,11 +68,11 @@ def run_and_check(question: Question, references: Mapping[str, str], tolerance: 
 def _compared(name: str, kernel: NDArray[Any], reference: NDArray[Any], tolerance: float) -> Checked:
     try:
         same_size = reference.size == kernel.size
-        expected = reference.reshape(kernel.shape) if same_size else np.broadcast_to(reference, kernel.shape)
+        broadcast_reference = reference.reshape(kernel.shape) if same_size else np.broadcast_to(reference, kernel.shape)
     except ValueError as problem:
         reason = f"the reference of '{name}' has shape {list(reference.shape)}, the array {list(kernel.shape)}."
         raise CommandError(reason, "Give an expression of the array's shape.") from problem
-    own, other = kernel.astype(np.float64), expected.astype(np.float64)
+    own, other = kernel.astype(np.float64), broadcast_reference.astype(np.float64)
     scale = float(np.max(np.abs(other[np.isfinite(other)]), initial=0.0))
     error = np.where((own == other) | (np.isnan(own) & np.isnan(other)), 0.0, np.abs(own - other))
     wrong = ~(error <= tolerance * np.maximum(np.abs(other), scale))

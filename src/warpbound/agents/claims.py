@@ -40,19 +40,19 @@ def check(gpu: str, rate: float, unit: str, type_: str = "fp32", answer: KernelR
     if not 0 < rate < float("inf"):
         raise CommandError(f"The rate is {rate}.", "Give a positive number.")
     board = machine.gpu(gpu)
-    bound = _bound(board, unit, type_) / UNITS[unit]
+    limit = _bound(board, unit, type_) / UNITS[unit]
     own = None if answer is None else _kernel_rate(answer, unit, type_)
     of_kernel = None if own is None else own / UNITS[unit]
     what = "memory" if unit.endswith("B/s") else type_
-    if rate > bound * (1 + TOLERANCE):
-        reason = f"{rate:g} {unit} on a board of {bound:.4g} {unit} of {what}: not possible"
+    if rate > limit * (1 + TOLERANCE):
+        reason = f"{rate:g} {unit} on a board of {limit:.4g} {unit} of {what}: not possible"
         reason += "" if of_kernel is None else f"; by this kernel at most {of_kernel:.4g} {unit}"
-        return Verdict(possible=False, reason=reason + ".", board_bound=bound, kernel_bound=of_kernel, unit=unit)
+        return Verdict(possible=False, reason=reason + ".", board_bound=limit, kernel_bound=of_kernel, unit=unit)
     if of_kernel is not None and rate > of_kernel * (1 + TOLERANCE):
-        reason = f"the board could ({bound:.4g} {unit}); this kernel, as predicted, {of_kernel:.4g} {unit} at most."
-        return Verdict(possible=None, reason=reason, board_bound=bound, kernel_bound=of_kernel, unit=unit)
-    reason = f"{rate:g} {unit} is {100 * rate / bound:.0f} % of the board's {bound:.4g} {unit} of {what}."
-    return Verdict(possible=True, reason=reason, board_bound=bound, kernel_bound=of_kernel, unit=unit)
+        reason = f"the board could ({limit:.4g} {unit}); this kernel, as predicted, {of_kernel:.4g} {unit} at most."
+        return Verdict(possible=None, reason=reason, board_bound=limit, kernel_bound=of_kernel, unit=unit)
+    reason = f"{rate:g} {unit} is {100 * rate / limit:.0f} % of the board's {limit:.4g} {unit} of {what}."
+    return Verdict(possible=True, reason=reason, board_bound=limit, kernel_bound=of_kernel, unit=unit)
 
 
 def _bound(board: Gpu, unit: str, type_: str) -> float:

@@ -23,12 +23,12 @@ class Explanation:
 
 def explain(name: str) -> Explanation:
     """The meaning of a name, ours or Nsight Compute's. CommandError, with the nearest names, where there is none."""
-    known = _known()
-    wanted = name.strip().lower().replace("smsp__average_warps_issue_stalled_", "").split("_per_issue")[0]
-    for spelling in (name.strip(), wanted, wanted.replace("_", " ")):
-        if spelling in known:
-            return known[spelling]
-    near = get_close_matches(wanted, known, 3, 0.5)
+    entries = _known()
+    plain_name = name.strip().lower().replace("smsp__average_warps_issue_stalled_", "").split("_per_issue")[0]
+    for spelling in (name.strip(), plain_name, plain_name.replace("_", " ")):
+        if spelling in entries:
+            return entries[spelling]
+    near = get_close_matches(plain_name, entries, 3, 0.5)
     others = "Ask for a counter, a stall reason, a resource or a parameter."
     hint = f"Did you mean {', '.join(near)}?" if near else others
     raise CommandError(f"'{name}' is not known.", hint)

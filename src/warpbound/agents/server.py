@@ -75,30 +75,30 @@ def server(limit_s: float = TIME_LIMIT_S) -> Any:
     except ImportError as missing:
         raise MissingTool("The server needs the SDK of the Model Context Protocol.", install("agents")) from missing
 
-    made = MCPServer("warpbound", instructions=INSTRUCTIONS)
+    tools = MCPServer("warpbound", instructions=INSTRUCTIONS)
     worker = Worker(limit_s)
 
-    @made.tool()
+    @tools.tool()
     async def analyze(question: Question) -> Short:
         """Time of a launch, what binds, the next step with its gain. Without grid and block: the code alone."""
         return await worker.answer(tasks.analyze, question)
 
-    @made.tool()
+    @tools.tool()
     async def compile(question: Question) -> Kernels:  # noqa: A001  (the tool's name)
         """Registers, spills, shared memory, instructions and parameters of every kernel of a source."""
         return Kernels(kernels=await worker.answer(tasks.compile_kernels, question))
 
-    @made.tool()
+    @tools.tool()
     async def compare(before: Question, after: Question) -> tasks.Comparison:
         """Two versions, or one on two boards: the gain, and whether it is larger than the error of the predictions."""
         return await worker.answer(tasks.compare, before, after)
 
-    @made.tool()
+    @tools.tool()
     async def explain_counter(name: str) -> Explanation:
         """What a counter (ours or Nsight Compute's), a stall reason, a resource or a parameter of a board is."""
         return await worker.answer(explain, name)
 
-    @made.tool()
+    @tools.tool()
     async def run_and_check(
         question: Question, references: dict[str, str], tolerance: float = DEFAULT_TOLERANCE
     ) -> Checks:
@@ -106,33 +106,33 @@ def server(limit_s: float = TIME_LIMIT_S) -> Any:
         {"y": "a * x + y"}."""
         return Checks(arrays=await worker.answer(tasks.check_values, question, references, tolerance))
 
-    @made.tool()
+    @tools.tool()
     async def check_claim(
         gpu: str, rate: float, unit: str, arithmetic: str = "fp32", question: Question | None = None
     ) -> Verdict:
         """Whether a rate (GB/s, TB/s, GFLOP/s, TFLOP/s) can be reached on a board, and by this kernel."""
         return await worker.answer(tasks.check_claim, gpu, rate, unit, arithmetic, question)
 
-    _add_changes(made, worker, limit_s)
-    return made
+    _add_changes(tools, worker, limit_s)
+    return tools
 
 
-def _add_changes(made: "MCPServer[Any]", worker: Worker, limit_s: float) -> None:
+def _add_changes(tools: "MCPServer[Any]", worker: Worker, limit_s: float) -> None:
     """The tools that change the kernel, its macros or the board."""
 
-    @made.tool()
+    @tools.tool()
     async def what_if(question: Question) -> Changes:
         """Every change that the model can try, with its speed-up. `parameters` of the question change the board."""
         return Changes(changes=await worker.answer(tasks.what_if, question))
 
-    @made.tool(name="try_changes")
+    @tools.tool(name="try_changes")
     async def tried(question: Question, top: int = 10) -> TriedChanges:
         """Variants of the kernel (padding, exchanged axes, hoisting, wider accesses, unrolling, options, block sizes),
         compiled and predicted; the faster ones executed beside the original. Each with gain, interval, cost, unified
         diff, and whether its results are equal. A launch with all arguments is needed."""
         return await worker.answer(try_changes, question, top, TRYING * limit_s)
 
-    @made.tool()
+    @tools.tool()
     async def rank(question: Question, space: tasks.Space, top: int = 10) -> Ranking:
         """The fastest combinations of macros, whose grid and block are expressions of them."""
         return Ranking(tunings=await worker.answer(tasks.rank_tunings, question, space, top))

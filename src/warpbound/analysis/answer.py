@@ -293,8 +293,8 @@ def idle_counts(case: Case, work: Work) -> Counts:
     """The instructions of blocks that leave at once."""
     if work.idle is None:
         return launch_counts.NO_COUNTS
-    program, executed, threads = case.program, work.idle.executed.tolist(), work.idle.threads.tolist()
-    return count(program.instructions, case.facts, program.bank_reads, executed, threads)
+    program, executions, threads = case.program, work.idle.executed.tolist(), work.idle.threads.tolist()
+    return count(program.instructions, case.facts, program.bank_reads, executions, threads)
 
 
 def _smaller_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:

@@ -61,13 +61,13 @@ def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
         stands = np.searchsorted(ends / ends[-1], (np.arange(blocks) + 0.5) / blocks)
         each = np.array([longest[block] for block in sample.blocks[order].tolist()])
         return BlockPaths(stands, each / max(1.0, mean))
-    sampled = np.broadcast_to(sample.of_class, sample.blocks.shape)
-    lengths = sample.class_length[sampled]
+    classes = np.broadcast_to(sample.of_class, sample.blocks.shape)
+    lengths = sample.class_length[classes]
     order = np.argsort(lengths, kind="stable")
     values = np.array([longest[block] for block in sample.blocks[order].tolist()])
     between = np.interp(sample.class_length, lengths[order], values)
-    for number in np.unique(sampled).tolist():
-        between[number] = np.mean([longest[block] for block in sample.blocks[sampled == number].tolist()])
+    for number in np.unique(classes).tolist():
+        between[number] = np.mean([longest[block] for block in sample.blocks[classes == number].tolist()])
     return BlockPaths(sample.of_grid, between / max(1.0, mean))
 
 
@@ -91,8 +91,8 @@ def shown_classes(program: Program, trace: Trace, sample: Sample, start: float, 
     if sample.idle is not None:
         rows.append((sample.idle.blocks, sample.idle.blocks * start, [0.0] * len(headers)))
     total = sum(cycles for _, cycles, _ in rows) or 1.0
-    shown = [BlockClass(count, min(1.0, cycles / total), trips) for count, cycles, trips in rows]
-    return sorted(shown, key=lambda row: -row.share_of_time)
+    rows_shown = [BlockClass(count, min(1.0, cycles / total), trips) for count, cycles, trips in rows]
+    return sorted(rows_shown, key=lambda row: -row.share_of_time)
 
 
 def _stands_for(sample: Sample, classes: Ints, blocks: int) -> dict[int, int]:

@@ -94,12 +94,12 @@ def _bypassing(program: Program, past: set[int]) -> Program:
 def _larger_l1(case: Case, run: _Run, why: str) -> Iterator[Alternative]:
     """Half the shared memory, or no more of it than the blocks need."""
     caches, resident = cache_facts(case), case.residency.blocks_per_sm
-    needed = shared_per_block(case) * resident
-    least = hierarchy.facts(case.gpu, resident, needed)
+    shared_bytes = shared_per_block(case) * resident
+    least = hierarchy.facts(case.gpu, resident, shared_bytes)
     if least.l1_bytes > caches.l1_bytes:
         change = f"a carve-out of no more than the blocks need ({_KiB(least)} of L1 instead of {_KiB(caches)})"
         yield _with_caches(case, run, least, change, why)
-    half = hierarchy.facts(case.gpu, resident, needed // 2)
+    half = hierarchy.facts(case.gpu, resident, shared_bytes // 2)
     if case.program.shared_bytes + (case.launch.smem if case.launch else 0) and half.l1_bytes > least.l1_bytes:
         change = f"half the shared memory per block, for L1 ({_KiB(half)} instead of {_KiB(caches)})"
         yield _with_caches(case, run, half, change, why)

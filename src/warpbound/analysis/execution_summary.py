@@ -98,10 +98,10 @@ def execution(program: Program, work: Workload, observed: Observed, x: LaunchFac
     )
 
 
-def code_footprint(program: Program, executed: NDArray[np.float64], arch: int) -> CodeFootprint:
+def code_footprint(program: Program, executions: NDArray[np.float64], arch: int) -> CodeFootprint:
     """Bytes of code, of the part that was executed and of the hot loop, against the instruction caches."""
-    hot = hot_loop(program, executed)
-    ran = np.flatnonzero(executed)
+    hot = hot_loop(program, executions)
+    ran = np.flatnonzero(executions)
     size = INSTRUCTION_B * len(ran if hot is None else np.intersect1d(ran, hot))
     caches = instruction_caches(arch)
     return CodeFootprint(
@@ -114,14 +114,14 @@ def code_footprint(program: Program, executed: NDArray[np.float64], arch: int) -
     )
 
 
-def hot_loop(program: Program, executed: NDArray[np.float64]) -> NDArray[np.int64] | None:
+def hot_loop(program: Program, executions: NDArray[np.float64]) -> NDArray[np.int64] | None:
     """Indices of the hot loop's instructions; None where no loop holds half of what is executed."""
     flow = program.flow
     loops = [
         np.concatenate([np.arange(flow.blocks[n].first, flow.blocks[n].last) for n in sorted(loop.blocks)])
         for loop in flow.loops
     ]
-    hot = [loop for loop in loops if executed[loop].sum() >= HOT * executed.sum() > 0]
+    hot = [loop for loop in loops if executions[loop].sum() >= HOT * executions.sum() > 0]
     return min(hot, key=len) if hot else None
 
 
@@ -166,11 +166,11 @@ def _x_model(program: Program, x: LaunchFacts, observed: Observed) -> XModelSymb
     )
 
 
-def issued_together(instructions: Sequence[Instruction], executed: NDArray[np.float64]) -> float:
+def issued_together(instructions: Sequence[Instruction], executions: NDArray[np.float64]) -> float:
     """Instructions to an issue if independent neighbours issued in pairs; executed : times of each, (instructions,)."""
     pairs = np.array(sorted(greedy_pairs(instructions)), np.int64)
-    saved = np.minimum(executed[pairs], executed[pairs + 1]).sum() if len(pairs) else 0.0
-    total = float(executed.sum())
+    saved = np.minimum(executions[pairs], executions[pairs + 1]).sum() if len(pairs) else 0.0
+    total = float(executions.sum())
     return total / (total - float(saved)) if total else 1.0
 
 

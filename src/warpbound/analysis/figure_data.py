@@ -25,7 +25,7 @@ NODES_SHOWN, LEAD, LONGEST_NAME = 32, 6, 34  # of an execution graph; LEAD: inst
 MODELS = ("x_model_2016", "hong_kim_2009")  # whose figures are drawn from their inputs
 
 
-def figure_data(case: Case, work: Work, launched: LaunchFacts | None) -> FigureData:
+def figure_data(case: Case, work: Work, launch_facts: LaunchFacts | None) -> FigureData:
     """Numbers of each figure; None where they are not known."""
     program, launch = case.program, case.launch
     shared_bytes = program.shared_bytes + (launch.smem if launch else 0)
@@ -38,7 +38,7 @@ def figure_data(case: Case, work: Work, launched: LaunchFacts | None) -> FigureD
         graph=_graph(case, work),
         requests=requests(case, work),
         warps=_warps(case, work) if "simulation" in case.settings.views else [],
-        inputs={name: _inputs(name, launched) for name in MODELS},
+        inputs={name: _inputs(name, launch_facts) for name in MODELS},
     )
 
 
@@ -51,16 +51,16 @@ def curve(case: Case, work: Work) -> ThroughputCurve | None:
     warps = np.arange(1.0, case.residency.max_warps_per_sm + 1.0)
     bounds = throughput(work.focus, case.place, warps)
     timed = [launch_prediction(case, work, n) for n in blocks]
-    predicted = [THOUSAND * t.rate * per_block / case.clock_hz for t in timed if t is not None]
+    rates = [THOUSAND * t.rate * per_block / case.clock_hz for t in timed if t is not None]
     resident_warps = [float(n * per_block) for n in blocks]
-    used = {name: THOUSAND * limit for name, limit in bounds.limits.items() if np.isfinite(limit).all()}
+    limits = {name: THOUSAND * limit for name, limit in bounds.limits.items() if np.isfinite(limit).all()}
     volkov = (warps.tolist(), (THOUSAND * np.asarray(bounds.rate)).tolist())
     what = "warps" if work.focus is work.whole else "iterations"
     return ThroughputCurve(
         unit=f"{what} per 1000 SM cycles",
         warps_per_sm=warps.tolist(),
-        limits={name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in used.items()},
-        predicted=({"warpbound": (resident_warps, predicted)} if predicted else {}) | {"volkov_2016": volkov},
+        limits={name: np.broadcast_to(limit, warps.shape).tolist() for name, limit in limits.items()},
+        predicted=({"warpbound": (resident_warps, rates)} if rates else {}) | {"volkov_2016": volkov},
         here=float(case.residency.warps_per_sm),
     )
 
@@ -88,18 +88,18 @@ def _graph(case: Case, work: Work) -> ExecutionGraph:
     within = max(1, width - LEAD)  # the stretch of so many that takes longest, and a few instructions before it
     slowest = int(np.argmax(issue[within - 1 :] - issue[: count - within + 1])) if count else 0
     first = max(0, min(slowest - LEAD, count - width))
-    shown = range(first, first + width)
+    positions = range(first, first + width)
     path = set(pairwise(timed.critical))
-    dependences = {(timed.producer[at], at) for at in shown if timed.producer[at] >= 0}
+    dependences = {(timed.producer[at], at) for at in positions if timed.producer[at] >= 0}
     edges = [
         (start - first, to - first, timed.issue[to] - timed.issue[start], (start, to) in path)
         for start, to in sorted(dependences | path)
-        if start in shown and to in shown
+        if start in positions and to in positions
     ]
     instructions = case.program.instructions
     return ExecutionGraph(
-        names=[_short(instructions[timed.stream[at]].text) for at in shown],
-        issue=[timed.issue[at] for at in shown],
+        names=[_short(instructions[timed.stream[at]].text) for at in positions],
+        issue=[timed.issue[at] for at in positions],
         edges=edges,
         first=first,
         of=count,

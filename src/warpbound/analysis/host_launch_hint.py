@@ -34,7 +34,7 @@ def with_hint(
     own = [launch for launch in everything.launches if bare(launch.kernel) == bare(program.title)]
     if not own:
         return entry
-    launch = min(own, key=lambda one: (not one.is_reached, len(one.needed)))
+    launch = min(own, key=lambda launch_site: (not launch_site.is_reached, len(launch_site.needed)))
     command = _command(program, launch, include)
     hint = LaunchHint(file=launch.file, line=launch.line, needed=launch.needed, command=command)
     return msgspec.structs.replace(entry, host_launch=hint)

@@ -66,10 +66,10 @@ def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
     return bandwidth, latency, gap
 
 
-def engine(case: Case, served: Served) -> CopyEngine:
+def engine(case: Case, levels: Served) -> CopyEngine:
     """The copy engine, alone on the GPU."""
     bandwidth, latency, gap = engine_parameters(case.gpu)
-    return CopyEngine(gap, lambda _: 1.0 / bandwidth, lambda at: latency + case.latency.of(_beyond(served(at))))
+    return CopyEngine(gap, lambda _: 1.0 / bandwidth, lambda at: latency + case.latency.of(_beyond(levels(at))))
 
 
 def _beyond(shares: Shares) -> Shares:
@@ -99,21 +99,21 @@ def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
         return None
     copies = [copy for fill in course.fills for copy in fill.copies.items()]
     paces = {at: _paces(block.case, block.served(at)) for at, _ in copies}
-    needed: dict[Binds, float] = {
+    cycles: dict[Binds, float] = {
         name: sum(paces[at][name] * size_B for at, size_B in copies) for name in ("l2", "dram")
     }
-    tightest = max(needed, key=lambda name: needed[name])
-    if needed[tightest] <= course.cycles:
+    tightest = max(cycles, key=lambda name: cycles[name])
+    if cycles[tightest] <= course.cycles:
         return alone, "copy engine"
     slowest = {at: max(alone.cycles_per_byte(at), *pace.values()) for at, pace in paces.items()}
     return replace(alone, cycles_per_byte=slowest.__getitem__), tightest
 
 
-def held(case: Case, trace: Trace, waits: tuple[Wait, ...], served: Served) -> tuple[Wait, ...]:
+def held(case: Case, trace: Trace, waits: tuple[Wait, ...], levels: Served) -> tuple[Wait, ...]:
     """The waits with those at mbarriers: at each test the mean time that the block's warps are held there."""
     if trace.meetings is None:
         return waits
-    block, course = Block(case, trace.meetings, waits, served), recorded_course(case, trace.meetings, waits, served)
+    block, course = Block(case, trace.meetings, waits, levels), recorded_course(case, trace.meetings, waits, levels)
     if course is None:
         return waits
     executions = _executions(trace.meetings)
@@ -146,9 +146,9 @@ def _waits_for_products(instruction: Instruction) -> bool:
     return instruction.opcode == "WARPGROUP" and "DEPBAR" in instruction.modifiers
 
 
-def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], served: Served) -> Timeline | None:
+def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], levels: Served) -> Timeline | None:
     """A block with its copies alone on the GPU; None where its warps wait for what was not recorded."""
-    return Block(case, meetings, waits, served).course(engine(case, served))
+    return Block(case, meetings, waits, levels).course(engine(case, levels))
 
 
 def _executions(meetings: Meetings) -> dict[int, int]:
@@ -175,11 +175,11 @@ def _causes(block: Block, course: Timeline) -> tuple[tuple[str, float], ...]:
     return tuple((cause, part) for cause, part in parts if part)
 
 
-def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], served: Served) -> tuple[list[Pipeline], list[WhatIf]]:
+def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -> tuple[list[Pipeline], list[WhatIf]]:
     """What a block's pipelines do while the whole GPU runs, and other numbers of stages that would be faster."""
     if trace.meetings is None:
         return [], []
-    block = Block(case, trace.meetings, waits, served)
+    block = Block(case, trace.meetings, waits, levels)
     crowded = _crowded(block)
     course = block.course(crowded[0]) if crowded else None
     if crowded is None or course is None:
@@ -213,9 +213,9 @@ def _changes(case: Case, ring: Ring, times: dict[int, float], cycles: float) -> 
         yield WhatIf(f"{more} stages in place of {ring.stages}", gain, why)
 
 
-def _row(block: Block, course: Timeline, tried: tuple[Ring, dict[int, float]], pace: Binds) -> Pipeline:
+def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int, float]], pace: Binds) -> Pipeline:
     """tried : the stages, and the cycles of other numbers of them. pace : what copies go at that never pause."""
-    ring, times = tried
+    ring, times = stages_and_times
     mean, waiting = occupied(ring), _waiting(block, course, ring)
     busy, tensor = course.engine_busy / course.cycles, _tensor(block) / course.cycles
     enough = [stages for stages, cycles in times.items() if cycles <= ALIKE * times[ring.stages]]

@@ -130,13 +130,13 @@ def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:
     return replace(sample, of_grid=working.of_class, class_length=working.length.astype(np.float64))
 
 
-def _may_differ(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> bool:
+def _may_differ(case: Case, launch: Launch, run: tuple[Trace, Sample], execute: Execute) -> bool:
     """Whether blocks outside the sample may do more or less than those in it."""
-    trace, sample = sampled
+    trace, sample = run
     return (
         skips_all_loops(case.program, representative_executions(trace, sample))
         or end_block_ratio(trace, sample) > 1 + ACCEPTED_ERROR
-        or _difference_elsewhere(case, launch, sampled, execute) > ACCEPTED_ERROR
+        or _difference_elsewhere(case, launch, run, execute) > ACCEPTED_ERROR
     )
 
 
@@ -144,10 +144,10 @@ def _chosen_blocks(case: Case, grid: Dim, more: int) -> Sample:
     return choose_blocks(grid, case.residency.blocks_per_sm, int(case.gpu.value("sm_count")), more)
 
 
-def _difference_elsewhere(case: Case, launch: Launch, sampled: tuple[Trace, Sample], execute: Execute) -> float:
+def _difference_elsewhere(case: Case, launch: Launch, run: tuple[Trace, Sample], execute: Execute) -> float:
     """Difference in work between the sample and a few blocks from all over the grid, a fraction; 0 where those blocks
     would take long or one of them does not end."""
-    trace, sample = sampled
+    trace, sample = run
     more = np.setdiff1d(_chosen_blocks(case, sample.grid or launch.grid, PROBES).blocks, sample.blocks)
     if not len(more) or trace.executed.sum() / len(trace.blocks) * len(more) > LIGHT_INSTRUCTIONS:
         return 0.0
@@ -187,8 +187,8 @@ def cache_settings(case: Case, sample: Sample) -> How:
 def cache_facts(case: Case) -> Facts:
     """The caches during the launch: L1 has what shared memory of the resident blocks leaves free."""
     resident = case.residency.blocks_per_sm
-    needed = shared_per_block(case) * resident
-    return hierarchy.facts(case.gpu, resident, needed, case.launch.carveout if case.launch else None)
+    shared_bytes = shared_per_block(case) * resident
+    return hierarchy.facts(case.gpu, resident, shared_bytes, case.launch.carveout if case.launch else None)
 
 
 def shared_per_block(case: Case) -> int:

@@ -68,9 +68,9 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     place = _place(case, kernel, BUDGET)
     pictured = "figures" in settings.views
     x = replace(experiment(kernel, place, policy, seed), log_rows=PICTURED if pictured else 0)
-    done = run(x)
+    outcome = run(x)
     timed = launch_prediction(case, work)
-    time_s = seconds(case, done, place, unevenness(kernel, work))
+    time_s = seconds(case, outcome, place, unevenness(kernel, work))
     prediction = predict(work.focus, case.place)
     rates = prediction if timed is None else at_predicted_rate(case, prediction, timed)
     return SimulatedKernel(
@@ -84,10 +84,10 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
         headline_time_s=timed.time_s if timed else None,
         simulated_over_headline=time_s / timed.time_s if timed else None,
         headline_stalls=_shares(timed),
-        outcome=summary(x, replace(done, log=done.log[:0])),  # the beginning alone is no summary
+        outcome=summary(x, replace(outcome, log=outcome.log[:0])),  # the beginning alone is no summary
         bounds=launch_counts.bounds(rates) if pictured else UNSET,
         occupancy=launch_counts.occupancy(case.residency) if pictured else UNSET,
-        figures=_figures(case, work, (x, done), place, unevenness(kernel, work)) if pictured else UNSET,
+        figures=_figures(case, work, (x, outcome), place, unevenness(kernel, work)) if pictured else UNSET,
     )
 
 
@@ -95,22 +95,22 @@ def _figures(
     case: Case, work: Work, simulation: tuple[Experiment, Outcome], place: Place, uneven: float
 ) -> SimulationFigures:
     """Figures of a run whose beginning is logged."""
-    x, done = simulation
-    at, resident = done.occupancy_over_time()
-    steady = THOUSAND * rate(done, place) * place.warps_per_block / uneven
+    x, outcome = simulation
+    at, resident = outcome.occupancy_over_time()
+    steady = THOUSAND * rate(outcome, place) * place.warps_per_block / uneven
     return SimulationFigures(
         curve=curve(case, work),
-        warps=list(spans(x, done, min(SHOWN, _logged_until(done, PICTURED)))),
+        warps=list(spans(x, outcome, min(SHOWN, _logged_until(outcome, PICTURED)))),
         resident=(at.tolist(), resident.tolist()),
-        latencies=done.request_latencies.tolist(),
+        latencies=outcome.request_latencies.tolist(),
         at=(place.resident * place.warps_per_block, steady),
     )
 
 
-def _logged_until(done: Outcome, rows: int) -> float:
+def _logged_until(outcome: Outcome, rows: int) -> float:
     """The cycle up to which a log of at most so many rows is complete."""
-    issues = done.log["cycle"][done.log["kind"] == "issue"]
-    return min(done.cycles, float(issues.max())) if len(done.log) == rows else done.cycles
+    issues = outcome.log["cycle"][outcome.log["kind"] == "issue"]
+    return min(outcome.cycles, float(issues.max())) if len(outcome.log) == rows else outcome.cycles
 
 
 def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
@@ -122,17 +122,17 @@ def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
     return kernel_of(case, work, (trace, sample, traffic)), work
 
 
-def kernel_of(case: Case, work: Work, followed: Followed) -> Kernel:
+def kernel_of(case: Case, work: Work, run: Followed) -> Kernel:
     """The simulator's input, from the execution of the sampled blocks."""
-    trace, sample, traffic = followed
+    trace, sample, traffic = run
     instructions = case.program.instructions
     warps = trace.of_blocks * warps_per_block(case)
-    served = served_by(traffic)
+    levels = served_by(traffic)
     return Kernel(
         instructions=instructions,
         streams=representative(list(trace.streams.values()), work.whole.warp_instructions),
         traffic=per_execution(instructions, traffic, mean_per_warp(trace, sample, trace.executed) * warps),
-        shares=[served(index) for index in range(len(instructions))],
+        shares=[levels(index) for index in range(len(instructions))],
         gpu=case.gpu,
         latency=case.latency,
         timing=timing(case, work),
@@ -148,8 +148,8 @@ def first_cycles(case: Case, work: Work, cycles: float) -> list[tuple[int, float
         return []
     kernel = shortened(kernel_of(case, work, work.sample_run), LOGGED)
     x = replace(experiment(kernel, _place(case, kernel, 0)), horizon=cycles, log_rows=LOGGED)
-    done = run_short(x)
-    return list(spans(x, done, min(cycles, _logged_until(done, LOGGED))))
+    outcome = run_short(x)
+    return list(spans(x, outcome, min(cycles, _logged_until(outcome, LOGGED))))
 
 
 def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stream, ...]:
@@ -182,13 +182,13 @@ def timing(case: Case, work: Work) -> Timing:
     """The headline prediction's parameters of memory and block starts, in cycles of one SM."""
     values, memory = fitted_parameters(case.gpu).values, work.whole.memory
     hz, sms = case.clock_hz, case.place.active_sms
-    carried = memory.dram_bytes_read + memory.dram_bytes_written
-    writes = memory.dram_bytes_written / carried if carried else 0.0
+    dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
+    writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0
     l2_read = SECTOR_B * sms * hz / chip_rate(case.gpu, "l2_bandwidth")
     fill, drain = (_number(cost) for cost in crossing(values, chip_rate(case.gpu, "l2_bandwidth")))
     l2_sectors = memory.l2_sectors_read + _number(values.l2_write_cost) * memory.l2_sectors_written
     l2_s = l2_sectors * SECTOR_B / chip_rate(case.gpu, "l2_bandwidth")
-    fill *= _number(in_the_way(memory, carried / _number(dram.capacity(values.dram, writes)), l2_s))
+    fill *= _number(in_the_way(memory, dram_bytes / _number(dram.capacity(values.dram, writes)), l2_s))
     stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0
     return Timing(
         spread=_number(values.latency_spread),
@@ -209,23 +209,23 @@ def unevenness(kernel: Kernel, work: Work) -> float:
     return work.whole.warp_instructions / float(np.mean([len(stream) for stream in kernel.streams]))
 
 
-def seconds(case: Case, done: Outcome, place: Place, uneven: float) -> float:
+def seconds(case: Case, outcome: Outcome, place: Place, uneven: float) -> float:
     """The launch on all SMs: launch gap, start, what was simulated, and the rest of the blocks at the steady rate.
 
     Blocks take `uneven` times as long as the simulated ones.
     """
     values = fitted_parameters(case.gpu).values
     each = (case.blocks or 0) / case.place.active_sms
-    cycles = done.cycles + max(0.0, each - place.blocks) / rate(done, place)
+    cycles = outcome.cycles + max(0.0, each - place.blocks) / rate(outcome, place)
     start_s = _number(values.block_start) * case.gpu.value("boost_clock") / case.clock_hz
     return _number(values.launch_gap) + start_s + uneven * cycles / case.clock_hz
 
 
-def rate(done: Outcome, place: Place) -> float:
+def rate(outcome: Outcome, place: Place) -> float:
     """Blocks per cycle once the first wave is over."""
-    ends = np.sort(done.ended.reshape(-1, place.warps_per_block).max(axis=1))
+    ends = np.sort(outcome.ended.reshape(-1, place.warps_per_block).max(axis=1))
     if len(ends) <= 2 * place.resident:
-        return len(ends) / done.cycles
+        return len(ends) / outcome.cycles
     first, last = place.resident, len(ends) - place.resident
     return float((last - first) / (ends[last] - ends[first]))
 
@@ -247,7 +247,7 @@ def _place(case: Case, kernel: Kernel, budget: float) -> Place:
 
 def _shares(timed: LaunchPrediction | None) -> dict[str, float]:
     total = sum(timed.stalls.values()) if timed else 0.0
-    return {name: spent / total for name, spent in timed.stalls.items()} if timed and total else {}
+    return {name: stall_s / total for name, stall_s in timed.stalls.items()} if timed and total else {}
 
 
 def _number(value: Real) -> float:

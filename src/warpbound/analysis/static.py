@@ -112,9 +112,9 @@ def static_work(case: Case) -> Work:
     costs = addresses_known(case, deadline)
     timing = waits(instructions, case.latency, extra=_conflicts(costs))
     whole = with_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
-    loops, left = _pieces(case, timing, costs, deadline)
+    loops, left_out = _pieces(case, timing, costs, deadline)
     late = any(access.depends_on == TOO_LATE for access in costs.values())
-    stopped = (STOPPED.format(seconds=patience, loops=f" Loops left out: {left}." if left else ""),)
+    stopped = (STOPPED.format(seconds=patience, loops=f" Loops left out: {left_out}." if left_out else ""),)
     return Work(
         mode="static",
         whole=whole,
@@ -125,7 +125,7 @@ def static_work(case: Case) -> Work:
             level: with_start(straight(case.program, arch, _served(case, level, costs)), case).latency
             for level in LEVELS
         },
-        notes=(*(stopped if left or late else ()), NOTE, *address_notes(case, costs), NO_REUSE),
+        notes=(*(stopped if left_out or late else ()), NOTE, *address_notes(case, costs), NO_REUSE),
         accesses=costs,
     )
 
@@ -163,12 +163,12 @@ def _block(case: Case) -> tuple[int, int, int]:
     return (WARP, size // WARP, 1) if rows else (size, 1, 1)
 
 
-def address_notes(case: Case, known: Predicted) -> tuple[str, ...]:
+def address_notes(case: Case, accesses: Predicted) -> tuple[str, ...]:
     """Notes: how addresses were derived from the code, and what is assumed where they were not."""
     block = [n for n in _block(case) if n > 1] or [1]
     note = ADDRESS_NOTE.format(block=" x ".join(str(n) for n in block))
-    notes = (note,) if any(not access.depends_on for access in known.values()) else ()
-    return (*notes, *assumed_coalesced(case.program.instructions, known))
+    notes = (note,) if any(not access.depends_on for access in accesses.values()) else ()
+    return (*notes, *assumed_coalesced(case.program.instructions, accesses))
 
 
 def _scalars(case: Case) -> dict[int, int]:
@@ -183,15 +183,15 @@ def _scalars(case: Case) -> dict[int, int]:
     return integers
 
 
-def _served(case: Case, level: str, known: Predicted) -> tuple[Wait, ...]:
-    return waits(case.program.instructions, case.latency, lambda _: {level: 1.0}, _conflicts(known))
+def _served(case: Case, level: str, accesses: Predicted) -> tuple[Wait, ...]:
+    return waits(case.program.instructions, case.latency, lambda _: {level: 1.0}, _conflicts(accesses))
 
 
-def _conflicts(known: Predicted) -> Callable[[int], float]:
+def _conflicts(accesses: Predicted) -> Callable[[int], float]:
     """Wavefronts beyond the conflict-free ones of the shared-memory access at an index."""
 
     def extra(index: int) -> float:
-        access = known.get((index, "shared"), Access())
+        access = accesses.get((index, "shared"), Access())
         return max(0.0, access.wavefronts - access.ideal_wavefronts)
 
     return extra

@@ -45,11 +45,11 @@ def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tupl
     power, x, limit = case.power, activity(work.whole), limit_W(case)
 
     def asked(seconds: Array) -> list[float]:
-        found = held(power, x, clocks, seconds, limit)
-        return [found.operation.clock_hz, found.slow_hz, found.fast_hz]
+        clock = held(power, x, clocks, seconds, limit)
+        return [clock.operation.clock_hz, clock.slow_hz, clock.fast_hz]
 
-    found = held(power, x, clocks, seconds_where(asked, case, work, clocks), limit)
-    at_rest = replace(case, held=found)
+    clock = held(power, x, clocks, seconds_where(asked, case, work, clocks), limit)
+    at_rest = replace(case, held=clock)
     return at_rest, work if at_rest.clock_hz == case.clock_hz else again(at_rest, work)
 
 
@@ -64,21 +64,21 @@ def limit_W(case: Case) -> float:
     return case.power.limit if case.settings.power_limit_W is None else case.settings.power_limit_W
 
 
-def seconds_where(asked: Callable[[Array], list[float]], case: Case, work: Work, clocks: Array) -> Array:
+def seconds_where(clocks_of: Callable[[Array], list[float]], case: Case, work: Work, clocks: Array) -> Array:
     """Time of the launch at each of falling clocks, s, (clocks,): exact where it is asked for, near elsewhere.
 
-    asked : the clocks that matter if these are the times. They and the next ones on both sides are predicted, until
+    clocks_of : the clocks that matter if these are the times. They and the next ones on both sides are predicted, until
     what is asked for no longer changes; times between predicted clocks are linear in 1/clock.
     """
     last = len(clocks) - 1
-    known: dict[int, float] = {}
-    wanted = {round(place) for place in np.linspace(0, last, POINTS)}
-    while new := sorted(wanted - known.keys()):
-        known |= zip(new, seconds_at(case, work, clocks[new]).tolist(), strict=True)
-        there = sorted(known)
-        seconds = np.interp(1 / clocks, 1 / clocks[there], [known[place] for place in there])
-        matter = np.flatnonzero(np.isin(clocks, asked(seconds))).tolist()
-        wanted = {min(last, max(0, place + by)) for place in matter for by in (-1, 0, 1)}
+    time_at: dict[int, float] = {}
+    places = {round(place) for place in np.linspace(0, last, POINTS)}
+    while new := sorted(places - time_at.keys()):
+        time_at |= zip(new, seconds_at(case, work, clocks[new]).tolist(), strict=True)
+        there = sorted(time_at)
+        seconds = np.interp(1 / clocks, 1 / clocks[there], [time_at[place] for place in there])
+        matter = np.flatnonzero(np.isin(clocks, clocks_of(seconds))).tolist()
+        places = {min(last, max(0, place + by)) for place in matter for by in (-1, 0, 1)}
     return np.asarray(seconds)
 
 
@@ -138,7 +138,7 @@ def power_whatifs(case: Case, work: Work, prediction: LaunchPrediction | None) -
             least_energy(power, x, clocks, seconds)
         ]
 
-    seconds = seconds_where(lambda times: [one.clock_hz for one in operations(times)], case, work, clocks)
+    seconds = seconds_where(lambda times: [operation.clock_hz for operation in operations(times)], case, work, clocks)
     now, free, less, best = operations(seconds)
     if now.limiter == "power":
         why = f"the board holds {free.clock_hz / 1e6:.0f} MHz instead of {now.clock_hz / 1e6:.0f}"

@@ -143,8 +143,8 @@ def _with_cold_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval
 def _with_sampling(edges: Interval, work: Work, launch: LaunchedWork) -> Interval:
     """With the possible work and traffic of blocks outside the sample."""
     counts = (work.sample.sampling_error if work.sample else None) or 0.0
-    moved = work.errors is not None and any(vars(work.errors).values())
-    if not moved and not counts:
+    traffic_differs = work.errors is not None and any(vars(work.errors).values())
+    if not traffic_differs and not counts:
         return edges
     less, more = work.whole, work.whole
     if work.errors is not None:

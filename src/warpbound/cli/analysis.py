@@ -194,15 +194,15 @@ def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) 
     from warpbound.cli.request import answer_each, first_last, parse_request
     from warpbound.report.curve import pages
 
-    request, bound = parse_request(**options, views=""), partial(sweep, warps=first_last(warps))
+    request, answer_one = parse_request(**options, views=""), partial(sweep, warps=first_last(warps))
     if form == "html":
         from warpbound.report import html
 
         html.refuse_many(len(request.sources) * len(request.gpus))
-        curves = answer_each(request, bound, announced)
+        curves = answer_each(request, answer_one, announced)
         write(html.curve_page(curves, command_line()), out)
         return
-    show_results(form, out, answer_each(request, bound, announced), pages)
+    show_results(form, out, answer_each(request, answer_one, announced), pages)
 
 
 def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> None:
@@ -212,8 +212,8 @@ def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> 
 
     if form == "html":
         raise CommandError("--range has no HTML page.", "Take --format text or json.")
-    bound = partial(sweep, warps=first_last(warps))
-    show_results(form, out, answer_each(parse_request(**options, views=""), bound, announced), range_pages)
+    answer_one = partial(sweep, warps=first_last(warps))
+    show_results(form, out, answer_each(parse_request(**options, views=""), answer_one, announced), range_pages)
 
 
 @click.command(epilog=PREDICT_EXAMPLES)

@@ -83,10 +83,10 @@ def _write_files(result: "HostLaunches", out: str, gpu: str | None, marks: str) 
     from warpbound.report.host_launches import distinct, names
     from warpbound.report.launch_file import launch_file
 
-    own = [one for one, _ in distinct(result.launches) if one.is_in_file]
+    own = [launch for launch, _ in distinct(result.launches) if launch.is_in_file]
     if not own:
         raise InputError(f"{result.file} has no launch of a kernel that is in it.", "Give the file that has both.")
-    own = [one for one in own if one.is_reached] or own
+    own = [launch for launch in own if launch.is_reached] or own
     place = Path(out)
     stems = names(own, place.stem)
     for launch, stem in zip(own, stems, strict=True):

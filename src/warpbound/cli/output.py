@@ -152,7 +152,7 @@ def remaining(noun: str) -> Callable[[int, int], None]:
         now = time.monotonic()
         if now - spoken >= SILENCE and before < finished_units < of:
             spoken = now
-            left = (of - finished_units) * (now - start) / (finished_units - before)
-            click.echo(f"warpbound: {finished_units} of {of} {noun} predicted, about {left:.0f} s left ...", err=True)
+            left_s = (of - finished_units) * (now - start) / (finished_units - before)
+            click.echo(f"warpbound: {finished_units} of {of} {noun} predicted, about {left_s:.0f} s left ...", err=True)
 
     return progress

@@ -103,7 +103,7 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
     if len(terms) != 1 or terms[0].kind != "register" or space != "shared":
         return access
     register = terms[0].index
-    known: dict[tuple[int, bytes], Callable[[], None]] = {}
+    by_state: dict[tuple[int, bytes], Callable[[], None]] = {}
     owner: State | None = None
     last = (0, 0)
     again: Callable[[], None]
@@ -115,14 +115,14 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
             return
         now = (x.turn, x.version[register])
         if owner is not x or now != last:
-            if owner is not x or len(known) >= REMEMBERED:
-                known.clear()
+            if owner is not x or len(by_state) >= REMEMBERED:
+                by_state.clear()
             key = (x.turn, x.get(register).tobytes())
-            owner, last, fresh = x, now, key not in known
+            owner, last, fresh = x, now, key not in by_state
             if fresh:
                 access(x)
-                known[key] = x.recorder.again(space)
-            again = known[key]
+                by_state[key] = x.recorder.again(space)
+            again = by_state[key]
             if fresh:
                 return
         again()

@@ -26,8 +26,8 @@ def global_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np
 
     def address(x: State) -> NDArray[np.uint64]:
         total: Value = offset
-        for read in reads:
-            value = read(x)
+        for part in reads:
+            value = part(x)
             total = value if total is offset and not offset else total + value
         return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint64)
 
@@ -52,8 +52,8 @@ def window_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np
 
     def address(x: State) -> NDArray[np.uint32]:
         total: Value = offset
-        for read in reads:
-            value = read(x)
+        for part in reads:
+            value = part(x)
             total = value if total is offset and not offset else total + value
         return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint32)
 

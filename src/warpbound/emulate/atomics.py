@@ -209,7 +209,7 @@ def atomic(space: str) -> Callable[[Site], Handler]:
 
         def one(x: State, where: str, addresses: NDArray[np.uint64]) -> None:
             memory, places = _target(x, what, where, addresses)
-            values = [_lane_values(x, read, what) for read in reads]
+            values = [_lane_values(x, reader, what) for reader in reads]
             if silent:
                 reduce_only(what, memory, places, values)
                 x.changed = True
@@ -233,9 +233,9 @@ def atomic(space: str) -> Callable[[Site], Handler]:
     return build
 
 
-def _in_global_only(address: Callable[[State], NDArray[np.uint64]], onespace: OneSpace, done: Operand) -> Handler:
+def _in_global_only(address: Callable[[State], NDArray[np.uint64]], onespace: OneSpace, success: Operand) -> Handler:
     """An atomic for global memory only: the predicate marks the lanes that it served; code for the others follows."""
-    tell = write_predicate(done)
+    tell = write_predicate(success)
 
     def served(x: State, where: str, addresses: NDArray[np.uint64]) -> None:
         if where == "global":
@@ -265,7 +265,7 @@ def _values(here: Site, what: Atomic) -> list[Read]:
         pair = after[0]
         second = Operand(pair.kind, pair.text, index=pair.index + what.size // 4)
         return [reader(pair, here), reader(second, here)]
-    return [reader(one, here) for one in after[: 2 if what.operation == "CAS" else 1]]
+    return [reader(operand, here) for operand in after[: 2 if what.operation == "CAS" else 1]]
 
 
 def _target(
@@ -293,8 +293,8 @@ def _target(
     return view, places
 
 
-def _lane_values(x: State, read: Read, what: Atomic) -> NDArray[Any]:
-    value = whole(x, read(x))
+def _lane_values(x: State, reader: Read, what: Atomic) -> NDArray[Any]:
+    value = whole(x, reader(x))
     if x.mask is not None:
         value = value[x.mask]
     value = np.ascontiguousarray(value)

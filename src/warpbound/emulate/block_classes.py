@@ -75,7 +75,7 @@ def _threads(launch: Launch, blocks: int, most: int) -> NDArray[np.int64]:
     warps = -(-math.prod(launch.block) // LANES)
     if blocks * warps * LANES <= most:
         return np.arange(warps * LANES).reshape(1, warps, LANES)
-    chosen = np.unique([int(share * (warps - 1)) for share in PROBE_WARPS])
+    warp_numbers = np.unique([int(share * (warps - 1)) for share in PROBE_WARPS])
     if most > EVERY_LANE and blocks * warps * len(PROBE_LANES) <= most:
-        chosen = np.arange(warps)
-    return np.asarray((chosen[:, None] * LANES + np.array(PROBE_LANES))[None])
+        warp_numbers = np.arange(warps)
+    return np.asarray((warp_numbers[:, None] * LANES + np.array(PROBE_LANES))[None])

@@ -157,11 +157,11 @@ class Path:
 
     def _brought(self, at: int, instruction: Instruction) -> list[Value] | None:
         """The words that an instruction brings from outside the registers; None where they are not known."""
-        kind, known = instruction.traits.kind, self.x.known(self.code.reads[at])
+        kind, is_known = instruction.traits.kind, self.x.known(self.code.reads[at])
         if kind == "special_register":
             value = self._special_value(instruction)
             return None if value is None else [value] + [np.uint32(0)] * (len(self.code.writes[at]) - 1)
-        if not known:
+        if not is_known:
             return None
         if kind == "constant":
             return self._constant_words(at, instruction)
@@ -314,8 +314,8 @@ class Path:
             return
         value = self.x.get_predicate(places[0][1])
         if np.ndim(value) and value.shape[0] > 1:
-            chosen, others = value & self.x.mask, ~value & self.x.mask
-            self._add_to_key(at, 2 * chosen.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))
+            jumping, others = value & self.x.mask, ~value & self.x.mask
+            self._add_to_key(at, 2 * jumping.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))
 
     def _add_to_key(self, at: int, word: NDArray[np.uint64]) -> None:
         key = (self.key ^ np.uint64(at + 1)) * _HASH
@@ -325,18 +325,18 @@ class Path:
 
 def _special(launch: Launch, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Value]:
     """Special registers whose values the launch tells, shaped to broadcast."""
-    found: dict[str, Value] = {"SRZ": np.uint32(0), "SR_CgaCtaId": np.uint32(0), "SR_CgaSize": np.uint32(0)}
+    values: dict[str, Value] = {"SRZ": np.uint32(0), "SR_CgaCtaId": np.uint32(0), "SR_CgaSize": np.uint32(0)}
     step = 1
     for axis, size in zip("XYZ", launch.block, strict=True):
         value = (thread // step % size).astype(np.uint32)
-        found[f"SR_TID.{axis}"] = value if size > 1 else np.uint32(0)
-        found[f"SR_NTID.{axis}"] = np.uint32(size)
+        values[f"SR_TID.{axis}"] = value if size > 1 else np.uint32(0)
+        values[f"SR_NTID.{axis}"] = np.uint32(size)
         step *= size
     step = 1
     for axis, size in zip("XYZ", launch.grid, strict=True):
         value = (blocks // step % size).astype(np.uint32)
-        found[f"SR_CTAID.{axis}"] = value[:, None, None] if size > 1 else np.uint32(0)
-        found[f"SR_NCTAID.{axis}"] = np.uint32(size)
+        values[f"SR_CTAID.{axis}"] = value[:, None, None] if size > 1 else np.uint32(0)
+        values[f"SR_NCTAID.{axis}"] = np.uint32(size)
         step *= size
-    found["SR_LANEID"] = (thread[:, :1] % LANES).astype(np.uint32)
-    return found
+    values["SR_LANEID"] = (thread[:, :1] % LANES).astype(np.uint32)
+    return values

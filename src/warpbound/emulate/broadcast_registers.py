@@ -49,9 +49,9 @@ class Code:
             for instruction in self.instructions
         ]  # fmt: skip
         own = slice_of(program)
-        kept = frozenset(range(len(program.instructions))) - own.unneeded
+        needed_places = frozenset(range(len(program.instructions))) - own.unneeded
         self.short = {at: way.begin for at, way in own.ways.items()}
-        self.selects = {at for at in kept if program.instructions[at].traits.affine == "select"}
+        self.selects = {at for at in needed_places if program.instructions[at].traits.affine == "select"}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
 
     def chosen_by(self, at: int) -> list[tuple[str, int]]:
@@ -137,13 +137,13 @@ def _plain(operand: Operand) -> Operand:
 
 def _places(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """Registers by name as their kind (R or P) and number here."""
-    found = []
+    places = []
     for name in names:
         kind = name.rstrip("0123456789")
         if kind in ("R", "P", "UR", "UP"):
             shift = {"UR": UNIFORM, "UP": UNIFORM_PREDICATES}.get(kind, 0)
-            found.append((kind[-1], int(name[len(kind) :]) + shift))
-    return tuple(found)
+            places.append((kind[-1], int(name[len(kind) :]) + shift))
+    return tuple(places)
 
 
 class Registers:

@@ -153,9 +153,9 @@ def targets(
     if mask is None:
         yield slice(None), _block(start, warps, cluster), _block(barrier, warps, cluster)
         return
-    chosen = mask(x, warps)
+    ranks = mask(x, warps)
     for rank in range(cluster):
-        which = np.flatnonzero(chosen >> rank & 1)
+        which = np.flatnonzero(ranks >> rank & 1)
         if len(which):
             blocks = warps.first[which] + rank
             yield which, blocks, blocks

@@ -124,10 +124,10 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
     def move(x: State) -> int | None:
         agreeing = lanes_where(x, conditions)
         here_now = np.repeat(ballots(x.active() if agreeing is None else agreeing), LANES)
-        named: Value = np.uint32(0) if mask_of is None else mask_of(x)
-        named = np.invert(named) if inverted else named
+        lane_mask: Value = np.uint32(0) if mask_of is None else mask_of(x)
+        lane_mask = np.invert(lane_mask) if inverted else lane_mask
         living = np.repeat(ballots(x.of_selected(flow.groups.alive)), LANES)
-        diverged = (living & named & ~here_now) != 0
+        diverged = (living & lane_mask & ~here_now) != 0
         lanes = x.active() & (diverged if diverged_jumps else ~diverged)
         if not some(lanes):
             return None
@@ -160,7 +160,7 @@ def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
     """Every lane goes where its register says, in bytes from `start`."""
     operands = here.instruction.operands
     source = next(operand for operand in operands if operand.kind in ("register", "uniform"))
-    read = raw(source, here)
+    target = raw(source, here)
     offset = start + sum(int(operand.value) for operand in operands if operand.kind == "immediate")
     conditions = conditions_of(here)
 
@@ -169,7 +169,7 @@ def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
         goes = x.active() if lanes is None else lanes
         if not some(goes):
             return None
-        targets = np.broadcast_to(read(x), x.selected_lanes).view(np.int32) + np.int32(offset)
+        targets = np.broadcast_to(target(x), x.selected_lanes).view(np.int32) + np.int32(offset)
         places = np.unique(targets[goes])
         if lanes is None and len(places) == 1:
             return int(places[0]) // 16

@@ -52,11 +52,11 @@ def await_convergence(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
-def _here_and_no_other(x: State, named: NDArray[np.uint32]) -> bool:
+def _here_and_no_other(x: State, lanes: NDArray[np.uint32]) -> bool:
     """Whether the lanes that execute are those that each of them waits for, not some of them deeper in a recursion."""
     if x.mask is None:
-        return every(named == 0xFFFFFFFF)
-    return every((named == np.repeat(ballots(x.mask), LANES))[x.mask])
+        return every(lanes == 0xFFFFFFFF)
+    return every((lanes == np.repeat(ballots(x.mask), LANES))[x.mask])
 
 
 @directs("BREAK")
@@ -127,10 +127,10 @@ def move_barrier(here: Site, flow: Flow, at: int) -> Move:
     """BMOV between a barrier register and a register; .CLEAR empties the barrier register."""
     target, source = here.instruction.operands[:2]
     if target.kind == "barrier":
-        read = raw(source, here)
+        reader = raw(source, here)
 
         def restore(x: State) -> int | None:
-            x.assign(x.convergence[target.index], read(x))
+            x.assign(x.convergence[target.index], reader(x))
             flow.groups.saved = True
             return None
 

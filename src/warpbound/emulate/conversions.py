@@ -62,10 +62,10 @@ def float_source(operand: Operand, here: Site, kind: str) -> Read:
     if kind == "F64":
         return double(operand, here)
     if kind == "F32":
-        read = single(operand, here)
+        reader = single(operand, here)
         if here.has("FTZ"):
-            return lambda x: np.asarray(flush(read(x))).astype(np.float64)
-        return lambda x: np.asarray(read(x)).astype(np.float64)
+            return lambda x: np.asarray(flush(reader(x))).astype(np.float64)
+        return lambda x: np.asarray(reader(x)).astype(np.float64)
     if operand.kind in ("float", "immediate"):  # a whole number is printed without a point
         return constant(np.float64(operand.value))
     word, shift = raw(operand, here), np.uint32(_part(operand).shift)
@@ -88,25 +88,25 @@ def float_to_integer(here: Site) -> Handler:
     """F2I: rounds, then saturates; NaN becomes 0 with .NTZ, else the least (or for U64 half the) value."""
     kinds = _named(here, _INTEGERS)
     target = np.dtype(_INTEGERS[kinds[0]] if kinds else np.int32)
-    read = _whole_source(here.sources[0], here, target)
+    reader = _whole_source(here.sources[0], here, target)
     if target.itemsize == 8:
         write = write_pair(here.output)
-        return lambda x: write(x, read(x))
-    put = write_words(here.output)
-    return lambda x: put(x, _word(read(x)))
+        return lambda x: write(x, reader(x))
+    store = write_words(here.output)
+    return lambda x: store(x, _word(reader(x)))
 
 
 def _whole_source(operand: Operand, here: Site, target: np.dtype[Any]) -> Read:
     """A float rounded to a whole number, the nearest that the type has."""
     source = next(iter(_named(here, _FLOATS)), "F32")
-    read = float_source(operand, here, source)
+    reader = float_source(operand, here, source)
     whole = next((_WHOLE[m] for m in here.instruction.modifiers if m in _WHOLE), np.rint)
     nan_to_zero = here.has("NTZ") or (source != "F64" and target.itemsize < 8)
     limits = np.iinfo(target)
     nan = 0 if nan_to_zero else (limits.min if limits.min else 1 << (target.itemsize * 8 - 1))
 
     def rounded(x: State) -> Value:
-        value = np.asarray(whole(read(x)))
+        value = np.asarray(whole(reader(x)))
         inside = np.where((value >= limits.min) & (value < float(limits.max) + (target.itemsize < 8)), value, 0)
         result = inside.astype(target)
         result = np.where(value >= float(limits.max) + (target.itemsize < 8), target.type(limits.max), result)
@@ -129,15 +129,15 @@ def integer_to_float(here: Site) -> Handler:
     kinds = _named(here, _INTEGERS)
     kind = np.dtype(_INTEGERS[kinds[0]] if kinds else np.int32)
     target = next(iter(_named(here, _FLOATS)), "F32")
-    read, way = _integer_source(here.sources[0], here, kind), direction(here)
+    reader, way = _integer_source(here.sources[0], here, kind), direction(here)
     if target == "F64":
         write = write_pair(here.output)
-        return lambda x: write(x, np.asarray(sum64_directed(*_parts(read(x)), way)))
+        return lambda x: write(x, np.asarray(sum64_directed(*_parts(reader(x)), way)))
     if target != "F32":
-        put, bits = write_words(here.output), _half_bits if target == "F16" else _bfloat_bits
-        return lambda x: put(x, bits(odd_sum(*two_sum(*_parts(read(x)))), way))
+        store, bits = write_words(here.output), _half_bits if target == "F16" else _bfloat_bits
+        return lambda x: store(x, bits(odd_sum(*two_sum(*_parts(reader(x)))), way))
     put_single = write_single(here.output)
-    return lambda x: put_single(x, directed(odd_sum(*two_sum(*_parts(read(x)))), way))
+    return lambda x: put_single(x, directed(odd_sum(*two_sum(*_parts(reader(x)))), way))
 
 
 def _half_bits(value: Value, way: str = "RN") -> Value:
@@ -182,9 +182,9 @@ def float_to_float(here: Site) -> Handler:
     """F2F: the first width is the target's; also the rounding to a whole number where one is named."""
     kinds = _named(here, _FLOATS)
     target, source = (kinds[0], kinds[1]) if len(kinds) > 1 else ("F32", "F32")
-    read = float_source(here.sources[0], here, source)
+    reader = float_source(here.sources[0], here, source)
     whole = next((_WHOLE[m] for m in here.instruction.modifiers if m in ("TRUNC", "FLOOR", "CEIL")), None)
-    shaped: Read = read if whole is None else _after(read, whole)
+    shaped: Read = reader if whole is None else _after(reader, whole)
     return _store_float(here, target, shaped)
 
 
@@ -196,25 +196,25 @@ def round_to_whole(here: Site) -> Handler:
     return _store_float(here, kind, _after(float_source(here.sources[0], here, kind), whole))
 
 
-def _after(read: Read, change: Callable[[Value], Value]) -> Read:
-    return lambda x: change(read(x))
+def _after(reader: Read, change: Callable[[Value], Value]) -> Read:
+    return lambda x: change(reader(x))
 
 
-def _store_float(here: Site, target: str, read: Read) -> Handler:
+def _store_float(here: Site, target: str, reader: Read) -> Handler:
     way = direction(here)
     if target == "F64":
         wide = write_pair(here.output)
-        return lambda x: wide(x, np.asarray(read(x)))
+        return lambda x: wide(x, np.asarray(reader(x)))
     if target == "F32":
-        put, ftz = write_single(here.output), here.has("FTZ")
+        store, ftz = write_single(here.output), here.has("FTZ")
 
         def handler(x: State) -> None:
-            value = directed(read(x), way)
-            put(x, flush(value) if ftz else value)
+            value = directed(reader(x), way)
+            store(x, flush(value) if ftz else value)
 
         return handler
     words, bits = write_words(here.output), _half_bits if target == "F16" else _bfloat_bits
-    return lambda x: words(x, bits(np.asarray(read(x)), way))
+    return lambda x: words(x, bits(np.asarray(reader(x)), way))
 
 
 @executes("F2FP UF2FP")
@@ -247,8 +247,8 @@ def integer_to_integer(here: Site) -> Handler:
     if len(kinds) < 2 or not here.has("SAT"):
         raise unsupported(here.instruction)
     target, limits = _INTEGERS[kinds[0]], np.iinfo(_INTEGERS[kinds[0]])
-    read, write = _integer_source(here.sources[0], here, np.dtype(_INTEGERS[kinds[1]])), write_words(here.output)
-    return lambda x: write(x, _word(np.clip(read(x).astype(np.int64), limits.min, limits.max).astype(target)))
+    reader, write = _integer_source(here.sources[0], here, np.dtype(_INTEGERS[kinds[1]])), write_words(here.output)
+    return lambda x: write(x, _word(np.clip(reader(x).astype(np.int64), limits.min, limits.max).astype(target)))
 
 
 @executes("I2IP UI2IP")
@@ -273,7 +273,7 @@ def _packed(here: Site, first: Read, second: Read) -> Handler:
     above, write, mask = raw(here.sources[2], here), write_words(here.output), np.uint32((1 << size) - 1)
 
     def handler(x: State) -> None:
-        high, low = (_word(np.asarray(read(x))) & mask for read in (first, second))
+        high, low = (_word(np.asarray(reader(x))) & mask for reader in (first, second))
         both = high << np.uint32(size) | low
         write(x, both if size == 16 else both | above(x) << np.uint32(2 * size))
 

@@ -38,7 +38,7 @@ class CountedLoop:
 
 def counted_loops(code: Code) -> dict[int, CountedLoop]:
     """The loops whose rounds may be counted, by the number of their branch."""
-    found = {}
+    loops = {}
     for number, block in enumerate(code.program.flow.blocks):
         if number not in block.follows:
             continue
@@ -48,8 +48,8 @@ def counted_loops(code: Code) -> dict[int, CountedLoop]:
         if all(_is_linear(code.instructions[at], code.writes[at], written_places) for at in deciding):
             comparisons = tuple(at for at in deciding if code.instructions[at].opcode in ("ISETP", "UISETP"))
             registers, flags = (tuple(sorted(n for kind, n in written_places if kind == each)) for each in "RP")
-            found[branch] = CountedLoop(block.first, branch, registers, flags, comparisons)
-    return found
+            loops[branch] = CountedLoop(block.first, branch, registers, flags, comparisons)
+    return loops
 
 
 def _is_linear(instruction: Instruction, writes: Iterable[tuple[str, int]], varying: set[tuple[str, int]]) -> bool:

@@ -49,12 +49,12 @@ def print_lanes(x: State) -> None:
     lanes = np.flatnonzero(x.active())
     if sink is not None:
         formats, arguments = x.get_pair(FORMAT), x.get_pair(ARGUMENTS)
-        known: dict[int, bytes] = {}
+        by_address: dict[int, bytes] = {}
         for lane in lanes.tolist():
             place = int(formats[lane])
-            if place not in known:
-                known[place] = text_at(x, lane, place)
-            sink.append(formatted(known[place], Arguments(x, lane, int(arguments[lane]))))
+            if place not in by_address:
+                by_address[place] = text_at(x, lane, place)
+            sink.append(formatted(by_address[place], Arguments(x, lane, int(arguments[lane]))))
     x.put(FORMAT, np.uint32(0))
 
 
@@ -98,8 +98,8 @@ def _converted(match: "re.Match[bytes]", arguments: Arguments) -> bytes:
         return character
     address = int.from_bytes(arguments.take(8), "little")
     if letter == "p":
-        shown: bytes = (form + "s").encode() % (hex(address).encode() if address else b"(nil)")
-        return shown
+        pointer_text: bytes = (form + "s").encode() % (hex(address).encode() if address else b"(nil)")
+        return pointer_text
     text: bytes = (form + "s").encode() % text_at(arguments.x, arguments.lane, address)
     return text
 

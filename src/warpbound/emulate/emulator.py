@@ -127,14 +127,14 @@ def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PL
     code = tuple(with_addresses(each, memory.addresses) for each in program.instructions)
     constants = memory.constants
     handlers = tuple(handler_of(instruction, constants, program.arch, plain) for instruction in code)
-    used = [
+    slices = [
         x.index + 8
         for instruction in program.instructions
         for y in instruction.operands
         for x in (y, *y.terms)
         if x.kind == "register" and x.index < 255
     ]
-    return Kernel(program, launch, memory, handlers, max([program.registers, *used]), cluster_of(program, launch))
+    return Kernel(program, launch, memory, handlers, max([program.registers, *slices]), cluster_of(program, launch))
 
 
 def handler_of(instruction: Instruction, constants: Constants, arch: int, plain: Mapping[str, Build]) -> Handler | None:
@@ -258,8 +258,8 @@ class Chunk:
         self.polled = self.wrote = self.x.changed = False
         try:
             with self.x.arithmetic():
-                while (chosen := groups.pick()) is not None:
-                    self.at, lanes = chosen
+                while (group := groups.pick()) is not None:
+                    self.at, lanes = group
                     if not 0 <= self.at < len(self.handlers):
                         raise self._astray()
                     self.x.select(lanes)
@@ -280,7 +280,7 @@ class Chunk:
 
     def _advance(self, step: Callable[[int], int | None], limit: int) -> None:
         """Run the selected group until it stops, meets another group, or must let others run."""
-        x, flow, groups, marked = self.x, self.flow, self.flow.groups, self.marked
+        x, flow, groups, marks = self.x, self.flow, self.flow.groups, self.marked
         ready, turns, last = groups.ready, 0, len(self.handlers)
         flow.polled = False
         at = self.at
@@ -291,7 +291,7 @@ class Chunk:
             x.clock += 1
             if self.steps > limit:
                 raise self.too_long(f"{limit} steps")
-            if marked[at]:
+            if marks[at]:
                 self._note(at)
             if move is None:
                 at += 1

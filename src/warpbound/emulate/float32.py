@@ -40,15 +40,15 @@ def flush(v: Value) -> Value:
 
 def source(operand: Operand, here: Site) -> Read:
     """A float32 source, flushed where the instruction says so."""
-    read = single(operand, here)
+    reader = single(operand, here)
     if not here.has("FTZ"):
-        return read
+        return reader
     if operand.kind != "register" or operand.index == RZ:
-        return lambda x: flush(read(x))
+        return lambda x: flush(reader(x))
     index = operand.index
 
     def flushed(x: State) -> Value:
-        value = read(x)
+        value = reader(x)
         if x.normal[index]:
             return value
         result = flush(value)
@@ -279,13 +279,13 @@ def most_of(a: Value, b: Value, keep_nan: bool) -> Value:  # noqa: FBT001
     return _nan_rule(a, b, upper, keep_nan)
 
 
-def _nan_rule(a: Value, b: Value, chosen: Value, keep_nan: bool) -> Value:  # noqa: FBT001
+def _nan_rule(a: Value, b: Value, result: Value, keep_nan: bool) -> Value:  # noqa: FBT001
     a_nan, b_nan = np.isnan(a), np.isnan(b)
     if not (np.any(a_nan) or np.any(b_nan)):
-        return chosen
+        return result
     if keep_nan:
-        return np.where(a_nan | b_nan, np.array(np.nan, chosen.dtype), chosen)
-    return np.where(a_nan, b, np.where(b_nan, a, chosen))
+        return np.where(a_nan | b_nan, np.array(np.nan, result.dtype), result)
+    return np.where(a_nan, b, np.where(b_nan, a, result))
 
 
 @executes("FCHK")

@@ -30,7 +30,7 @@ def on_pairs(operate: Callable[[Halves, str, Room], Value]) -> Callable[[Site], 
         writes = [write_single(replace(output, index=output.index + part)) for part in (0, 1)]
 
         def handler(x: State) -> None:
-            results = [operate([read(x) for read in reads], way, x.room) for reads in halves]
+            results = [operate([reader(x) for reader in reads], way, x.room) for reads in halves]
             for write, result in zip(writes, results, strict=True):
                 write(x, flush(result) if flushes else result)
 

@@ -75,17 +75,17 @@ class GivenContents:
             for i, instruction in enumerate(code)
             if "global" in instruction.traits.stores or instruction.traits.is_global_atomic
         ]
-        unexplained, written = set(writers), set[int]()
+        unexplained, own_writes = set(writers), set[int]()
         loads = {i for i, instruction in enumerate(code) if instruction.traits.kind in ("load", "atomic")}
         for number, sources in self._pointers().items():
             before = taint(self.program, sources, loads)
             own = {
                 i for i in writers if i in sources or before[i] & names.of(address_registers(code[i]))
             }
-            written |= {number} if own else set()
+            own_writes |= {number} if own else set()
             unexplained -= own
         every = range(len(self.memory.image.allocations))
-        return frozenset(every if unexplained else written)
+        return frozenset(every if unexplained else own_writes)
 
     def _pointers(self) -> dict[int, set[int]]:
         """Array -> the instructions that read its address from a constant bank."""

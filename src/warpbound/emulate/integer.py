@@ -51,8 +51,8 @@ def multiply_add(here: Site) -> Handler:
 
 
 def _copy(here: Site, source: Operand) -> Handler:
-    read, write = integer(source, here), write_words(here.output)
-    return lambda x: write(x, read(x))
+    reader, write = integer(source, here), write_words(here.output)
+    return lambda x: write(x, reader(x))
 
 
 def _multiply_wide(here: Site) -> Handler:
@@ -68,8 +68,8 @@ def _multiply_wide(here: Site) -> Handler:
         product = (first(x) * second(x)).view(np.uint64)
         total = product + third(x)
         carry = total < product
-        for read in carries:
-            more = total + read(x)
+        for reader in carries:
+            more = total + reader(x)
             carry = carry | (more < total)
             total = more
         write(x, (total >> _U32).astype(np.uint32) if high else total)
@@ -81,10 +81,10 @@ def _multiply_wide(here: Site) -> Handler:
 
 def _factor(operand: Operand, here: Site, kind: type[np.uint64] | type[np.int64]) -> Read:
     if kind is np.uint64:
-        read = integer(operand, here)
-        return lambda x: read(x).astype(np.uint64)
-    read = signed(operand, here)
-    return lambda x: read(x).astype(np.int64)
+        reader = integer(operand, here)
+        return lambda x: reader(x).astype(np.uint64)
+    reader = signed(operand, here)
+    return lambda x: reader(x).astype(np.int64)
 
 
 @executes("ISETP UISETP")
@@ -120,8 +120,8 @@ def compare(here: Site) -> Handler:
     return handler
 
 
-def _viewed(read: Read, kind: type[np.uint64] | type[np.int64]) -> Read:
-    return lambda x: read(x).view(kind)
+def _viewed(reader: Read, kind: type[np.uint64] | type[np.int64]) -> Read:
+    return lambda x: reader(x).view(kind)
 
 
 def _compared(operation: str, a: Value, b: Value) -> Value:
@@ -210,8 +210,8 @@ def minimum_of_three(here: Site) -> Handler:
 @executes("IABS UIABS")
 def absolute(here: Site) -> Handler:
     """IABS."""
-    read, write = signed(here.sources[0], here), write_words(here.output)
-    return lambda x: write(x, np.abs(read(x)).view(np.uint32))
+    reader, write = signed(here.sources[0], here), write_words(here.output)
+    return lambda x: write(x, np.abs(reader(x)).view(np.uint32))
 
 
 @executes("LEA ULEA")
@@ -284,11 +284,11 @@ def dot_product(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         if half:
-            left, right = _parts(a(x), 16, first_signed)[:2], _parts(b(x), 8, second_signed)[offset : offset + 2]
+            first, second = _parts(a(x), 16, first_signed)[:2], _parts(b(x), 8, second_signed)[offset : offset + 2]
         else:
-            left, right = _parts(a(x), 8, first_signed), _parts(b(x), 8, second_signed)
+            first, second = _parts(a(x), 8, first_signed), _parts(b(x), 8, second_signed)
         total = c(x).astype(np.int64)
-        for i, j in zip(left, right, strict=True):
+        for i, j in zip(first, second, strict=True):
             total = total + i * j
         write(x, total.astype(np.uint32))
 

@@ -61,7 +61,7 @@ def _add_saturating(here: Site) -> Handler:
     write, limits = write_words(here.output), np.iinfo(np.int32)
 
     def handler(x: State) -> None:
-        values = [(read(x).view(np.int32).astype(np.int64), minus) for read, minus in terms]
+        values = [(reader(x).view(np.int32).astype(np.int64), minus) for reader, minus in terms]
         total = sum(-value if minus else value for value, minus in values)
         write(x, np.clip(total, limits.min, limits.max).astype(np.int32).view(np.uint32))
 
@@ -76,7 +76,7 @@ def _add_carrying(here: Site) -> Handler:
         reads = [integer(operand, here) for operand in live]
         reads += [carry_word(operand, here) for operand in here.predicates_in]
         write = write_words(here.output)
-        return lambda x: write(x, sum((read(x) for read in reads), np.uint32(0)))
+        return lambda x: write(x, sum((reader(x) for reader in reads), np.uint32(0)))
     one_carry = sets_carry[0] and not any(sets_carry[1:]) and not here.has("X")
     if one_carry and len(live) == 2 and not (live[0].negate or live[0].invert or live[1].invert):
         return _add_two(here, live)
@@ -134,8 +134,8 @@ def extended(operand: Operand, here: Site) -> Read:
 
 def carry_words(operand: Operand, here: Site) -> Read:
     """A predicate as a 64-bit addend."""
-    read = predicate(operand, here)
-    return lambda x: read(x).astype(_U64)
+    carry = predicate(operand, here)
+    return lambda x: carry(x).astype(_U64)
 
 
 def add_wide(here: Site) -> Handler:
@@ -147,8 +147,8 @@ def add_wide(here: Site) -> Handler:
 
     def handler(x: State) -> None:
         total = reads[0](x)
-        for read in reads[1:]:
-            total = total + read(x)
+        for reader in reads[1:]:
+            total = total + reader(x)
         write(x, total)
 
     return handler
@@ -164,9 +164,9 @@ def _add_wide_carrying(here: Site) -> Handler:
     outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
-        terms = [np.invert(read(x)) if inverted else read(x) for read, inverted in zip(reads, turned, strict=True)]
+        terms = [np.invert(term(x)) if inverted else term(x) for term, inverted in zip(reads, turned, strict=True)]
         total, carries = terms[0], np.uint8(0)
-        for term in (*terms[1:], *(read(x) for read in more)):
+        for term in (*terms[1:], *(term(x) for term in more)):
             total = total + term
             carries = carries + (total < term)
         write(x, total)
@@ -178,5 +178,5 @@ def _add_wide_carrying(here: Site) -> Handler:
 
 def carry_word(operand: Operand, here: Site) -> Read:
     """A predicate as a 32-bit addend."""
-    read = predicate(operand, here)
-    return lambda x: read(x).astype(np.uint32)
+    carry = predicate(operand, here)
+    return lambda x: carry(x).astype(np.uint32)

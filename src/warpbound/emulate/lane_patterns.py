@@ -45,10 +45,10 @@ def packed(addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> P
     if active is not None:
         offsets[~active] = _INACTIVE
     key, first, pattern = np.unique(offsets @ _LANE_FACTORS, return_index=True, return_inverse=True)
-    chosen = offsets[first]
-    lanes = np.ones(chosen.shape, np.bool_) if active is None else active[first]
-    chosen[~lanes] = 0
-    return Packed(base, pattern.astype(np.int32).ravel(), Patterns(chosen, lanes), key)
+    first_offsets = offsets[first]
+    lanes = np.ones(first_offsets.shape, np.bool_) if active is None else active[first]
+    first_offsets[~lanes] = 0
+    return Packed(base, pattern.astype(np.int32).ravel(), Patterns(first_offsets, lanes), key)
 
 
 def joined(parts: Sequence[Packed]) -> Packed:

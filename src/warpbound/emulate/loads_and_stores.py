@@ -181,12 +181,12 @@ def elements_of(words: list[Value], size: int, count: int) -> Value:
 def load(here: Site) -> Handler:
     """A load from one space."""
     size, operand, space = width(here), memory_operand(here), here.instruction.traits.spaces[0]
-    put = _writer(here, size)
+    store = _writer(here, size)
     if space == "global":
         wide = global_address(operand, here)
-        return lambda x: put(x, load_global(x, wide(x), size))
+        return lambda x: store(x, load_global(x, wide(x), size))
     narrow = window_address(operand, here)
-    return lambda x: put(x, load_window(x, space, narrow(x), size))
+    return lambda x: store(x, load_window(x, space, narrow(x), size))
 
 
 @executes("STG STS STL")
@@ -205,13 +205,13 @@ def store(here: Site) -> Handler:
 def load_generic(here: Site) -> Handler:
     """LD: the upper word of the address selects shared, local or global memory."""
     size, address = width(here), global_address(memory_operand(here), here)
-    put = _writer(here, size)
+    store = _writer(here, size)
 
     def one(x: State, space: str, addresses: NDArray[np.uint64]) -> None:
         if space == "global":
-            put(x, load_global(x, addresses, size))
+            store(x, load_global(x, addresses, size))
         else:
-            put(x, load_window(x, space, in_window(addresses), size))
+            store(x, load_window(x, space, in_window(addresses), size))
 
     return lambda x: by_space(x, address(x), one)
 
@@ -278,19 +278,19 @@ def load_constant(here: Site) -> Handler:
     operand = next(operand for operand in here.instruction.operands if operand.kind == "constant")
     if not isinstance(operand.bank, int):
         raise unsupported(here.instruction, ", a bindless constant bank")
-    put = _writer(here, size)
+    store = _writer(here, size)
     terms = [term for term in operand.terms if term.index != RZ]
     count = max(1, size // 4)
     if not terms:
         words = [np.uint32(here.constants.word(operand.bank, int(operand.value) + 4 * i)) for i in range(count)]
         if size < 4:
             words = [np.uint32(int(words[0]) >> 8 * (int(operand.value) & 3) & ((1 << 8 * size) - 1))]
-        return lambda x: put(x, list(words))
+        return lambda x: store(x, list(words))
     reads = [raw(Operand(t.kind, t.text, index=t.index), here) for t in terms]
     bank = here.constants.banks.get(operand.bank, np.zeros(1, np.uint32))
 
     def handler(x: State) -> None:
-        offset = sum((read(x) for read in reads), np.uint32(int(operand.value) & 0xFFFFFFFF)).astype(np.int64)
+        offset = sum((reader(x) for reader in reads), np.uint32(int(operand.value) & 0xFFFFFFFF)).astype(np.int64)
         if x.recorder is not None and not here.uniform:
             x.recorder.access(x, "constant", np.array(np.broadcast_to(offset, x.selected_lanes)))
         place = offset // 4
@@ -298,7 +298,7 @@ def load_constant(here: Site) -> Handler:
         if size < 4:
             shift = ((offset & 3) * 8).astype(np.uint32)
             result = [result[0] >> shift & np.uint32((1 << 8 * size) - 1)]
-        put(x, result)
+        store(x, result)
 
     return handler
 
@@ -346,4 +346,4 @@ def _reader(here: Site, size: int) -> Callable[[State], list[Value]]:
         for source in sources
         for i in range(max(1, size // 4 // len(sources)))
     ]
-    return lambda x: [read(x) for read in reads]
+    return lambda x: [reader(x) for reader in reads]

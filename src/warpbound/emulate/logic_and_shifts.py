@@ -95,8 +95,8 @@ def predicate_logic(here: Site) -> Handler:
         raise unsupported(here.instruction)
     if len(tables) == 1:
         tables.append(0)
-    printed = here.instruction.operands[len(here.predicates_out) :]
-    a, b, c = (_flag(operand, here) for operand in printed[:3])
+    inputs = here.instruction.operands[len(here.predicates_out) :]
+    a, b, c = (_flag(operand, here) for operand in inputs[:3])
     outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
@@ -114,7 +114,7 @@ def funnel_shift(here: Site) -> Handler:
     is_64 = here.has("U64", "S64")
     limit = 63 if is_64 else 31
     is_signed, wraps = here.has("S32", "S64"), here.has("W")
-    left, high = here.has("L"), here.has("HI")
+    to_left, high = here.has("L"), here.has("HI")
     write = write_words(here.output)
 
     def amount(x: State) -> Value:
@@ -122,8 +122,8 @@ def funnel_shift(here: Site) -> Handler:
         return shift & np.uint32(limit) if wraps else np.minimum(shift, np.uint32(limit + 1))
 
     def narrow(x: State) -> None:
-        value = a(x) if left else c(x)
-        if left:
+        value = a(x) if to_left else c(x)
+        if to_left:
             write(x, value << amount(x))
         elif is_signed:
             write(x, (value.view(np.int32) >> np.minimum(amount(x), np.uint32(31)).view(np.int32)).view(np.uint32))
@@ -133,7 +133,7 @@ def funnel_shift(here: Site) -> Handler:
     def full(x: State) -> None:
         low, shift = a(x), amount(x).astype(np.uint64)
         pair = c(x).astype(np.uint64) << np.uint64(32) | low
-        if left:
+        if to_left:
             shifted = pair << shift
         elif is_signed:
             shifted = (pair.view(np.int64) >> np.minimum(shift, np.uint64(63)).view(np.int64)).view(np.uint64)
@@ -141,7 +141,7 @@ def funnel_shift(here: Site) -> Handler:
             shifted = pair >> shift
         write(x, (shifted >> np.uint64(32) if high else shifted).astype(np.uint32))
 
-    if left and not high or not left and high and not is_64:
+    if to_left and not high or not to_left and high and not is_64:
         return narrow
     return full
 
@@ -234,20 +234,20 @@ def move(here: Site) -> Handler:
     if here.has("64"):
         pair, write = raw_pair(here.sources[0], here), write_pair(here.output)
         return lambda x: write(x, pair(x))
-    read, write_low = integer(here.sources[0], here), write_words(here.output)
-    return lambda x: write_low(x, read(x))
+    reader, write_low = integer(here.sources[0], here), write_words(here.output)
+    return lambda x: write_low(x, reader(x))
 
 
 def move_pair(here: Site) -> Handler:
     """MOV.64 and relatives, and CS2R of nothing: 64 bits."""
-    read, write = raw_pair(here.sources[0], here), write_pair(here.output)
-    return lambda x: write(x, read(x))
+    reader, write = raw_pair(here.sources[0], here), write_pair(here.output)
+    return lambda x: write(x, reader(x))
 
 
 def _counting(count: Callable[[Value], Value]) -> Callable[[Site], Handler]:
     def build(here: Site) -> Handler:
-        read, write = integer(here.sources[0], here), write_words(here.output)
-        return lambda x: write(x, count(read(x)))
+        reader, write = integer(here.sources[0], here), write_words(here.output)
+        return lambda x: write(x, count(reader(x)))
 
     return build
 
@@ -265,12 +265,12 @@ executes("BREV UBREV")(_counting(_reversed))
 @executes("FLO UFLO")
 def leading_one(here: Site) -> Handler:
     """FLO: place of the highest bit that differs from the sign (unsigned: that is set); .SH counts from the top."""
-    read, write = integer(here.sources[0], here), write_words(here.output)
+    reader, write = integer(here.sources[0], here), write_words(here.output)
     is_unsigned, from_top = here.has("U32"), here.has("SH")
     outs = [write_predicate(operand) for operand in here.predicates_out]
 
     def handler(x: State) -> None:
-        v = read(x)
+        v = reader(x)
         if not is_unsigned:
             v = np.where(v >> np.uint32(31), ~v, v).astype(np.uint32)
         place = np.frexp(v.astype(np.float64))[1] - 1
@@ -350,11 +350,11 @@ def unpack_predicates(here: Site) -> Handler:
     registers = [operand for operand in here.instruction.operands if operand.kind == "register"]
     source = registers[-1]
     keep = int(here.instruction.operands[-1].value)
-    read = raw(source, here)
+    reader = raw(source, here)
     shift = _byte_shift(source)
 
     def handler(x: State) -> None:
-        bits = np.array(np.broadcast_to(read(x), x.selected_lanes)) >> np.uint32(shift)
+        bits = np.array(np.broadcast_to(reader(x), x.selected_lanes)) >> np.uint32(shift)
         for i in range(7):
             if keep >> i & 1:
                 x.put_predicate(i, (bits >> np.uint32(i) & np.uint32(1)).astype(bool))

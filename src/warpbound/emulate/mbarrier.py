@@ -56,7 +56,7 @@ class Layout:
         self, state: NDArray[np.uint64], arrived: Counts, dropped: Counts, transactions: Counts
     ) -> NDArray[np.uint64]:
         """Barriers after `arrived` arrivals, of which `dropped` leave the barrier, and `transactions` more."""
-        expected = -self.expected.get(state) % (1 << self.expected.bits) - dropped
+        arrivals_due = -self.expected.get(state) % (1 << self.expected.bits) - dropped
         pending = -self.pending.get(state) % (1 << self.pending.bits) - arrived
         outstanding = np.zeros_like(pending)
         if self.transactions is not None:
@@ -64,8 +64,8 @@ class Layout:
             outstanding = (self.transactions.get(state) + half) % (2 * half) - half + transactions
         over = (pending == 0) & (outstanding == 0)
         parity = (state >> _PARITY) ^ over
-        result = parity << _PARITY | self.expected.put(-expected)
-        result |= self.pending.put(-np.where(over, expected, pending))
+        result = parity << _PARITY | self.expected.put(-arrivals_due)
+        result |= self.pending.put(-np.where(over, arrivals_due, pending))
         return np.asarray(result) if self.transactions is None else result | self.transactions.put(outstanding)
 
 
@@ -93,7 +93,7 @@ def _arriving(here: Site, what: Arrival, output: Operand | None) -> Handler:
 
     def handler(x: State) -> None:
         places = checked_window(x, "shared", address(x), 8)
-        numbers = [whole(x, read(x)).astype(np.int64) for read in (what.arrived, what.dropped, what.transactions)]
+        numbers = [whole(x, reader(x)).astype(np.int64) for reader in (what.arrived, what.dropped, what.transactions)]
         if x.mask is not None:
             places, numbers = places[x.mask], [number[x.mask] for number in numbers]
         numbers[2] *= what.sign
@@ -135,14 +135,14 @@ def arrive(
     return tokens
 
 
-def arrive_watched(x: State, met: Met, warps: Counts, layout: Layout, numbers: list[Counts]) -> NDArray[np.uint64]:
+def arrive_watched(x: State, meeting: Met, warps: Counts, layout: Layout, numbers: list[Counts]) -> NDArray[np.uint64]:
     """`arrive`, of which the recorder learns; warps : places among the selected ones."""
     memory = x.windows["shared"].elements(8)
     if x.recorder is None:
-        return arrive(memory, met.barriers, layout, numbers)
-    before = memory[met.barriers]
-    tokens = arrive(memory, met.barriers, layout, numbers)
-    x.recorder.meet(x.clock, met, warps, (before ^ memory[met.barriers]) >> _PARITY != 0)
+        return arrive(memory, meeting.barriers, layout, numbers)
+    before = memory[meeting.barriers]
+    tokens = arrive(memory, meeting.barriers, layout, numbers)
+    x.recorder.meet(x.clock, meeting, warps, (before ^ memory[meeting.barriers]) >> _PARITY != 0)
     return tokens
 
 
@@ -229,5 +229,5 @@ def _note_tests(x: State, places: Counts, over: NDArray[np.bool_]) -> None:
     warps, first = np.unique(lanes // LANES, return_index=True)
     for kind, which in ((Kind.TEST, over[lanes[first]]), (Kind.RETRY, ~over[lanes[first]])):
         if which.any():
-            met = Met(kind, places[lanes[first][which]])
-            x.recorder.meet(x.clock, met, warps[which], np.zeros(len(met.barriers), np.bool_))  # type: ignore[union-attr]
+            meeting = Met(kind, places[lanes[first][which]])
+            x.recorder.meet(x.clock, meeting, warps[which], np.zeros(len(meeting.barriers), np.bool_))  # type: ignore[union-attr]

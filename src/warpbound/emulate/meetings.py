@@ -68,19 +68,19 @@ class MeetingRecorder:
 
     def note(self, met_at: "Met", at: int, clock: int, warps: Numbers, over: NDArray[np.bool_]) -> None:
         """One execution of instruction `at` by `warps` (rows of the trace); over : whether the phase ended."""
-        met: dict[int, dict[int, int]] = {}
+        phases: dict[int, dict[int, int]] = {}
         for place, (warp, barrier) in enumerate(zip(warps.tolist(), met_at.barriers.tolist(), strict=True)):
             if warp in self.rows:
-                met.setdefault(warp, {})[barrier] = place
-        for warp, places in met.items():
-            known = tuple((barrier, self.ended[barrier]) for barrier in places)
+                phases.setdefault(warp, {})[barrier] = place
+        for warp, places in phases.items():
+            ended_phases = tuple((barrier, self.ended[barrier]) for barrier in places)
             size_B = 0 if met_at.size_B is None else int(met_at.size_B[min(places.values())])
             events = self.events[warp][at]
             if self._last.get(warp) == (at, clock):  # a copy to several blocks
-                known, size_B = events[-1].barriers + known, events[-1].size_B
+                ended_phases, size_B = events[-1].barriers + ended_phases, events[-1].size_B
                 events.pop()
             self._last[warp] = at, clock
-            events.append(Event(met_at.kind, known, size_B))
+            events.append(Event(met_at.kind, ended_phases, size_B))
         for barrier in {met_at.barriers[place].item() for place in np.flatnonzero(over)}:
             self.ended[barrier] += 1
 

@@ -139,20 +139,20 @@ def _broadcast(index: int, x: State) -> Value:
 
 def integer(operand: Operand, here: Site) -> Read:
     """A 32-bit integer source with -, ~ or | |."""
-    read = raw(operand, here)
+    reader = raw(operand, here)
     if operand.kind in ("immediate", "float"):
-        return read
+        return reader
     if operand.absolute:
-        read = _then(read, lambda v: np.where(v >> 31, -v, v).astype(np.uint32))
+        reader = _then(reader, lambda v: np.where(v >> 31, -v, v).astype(np.uint32))
     if operand.invert:
-        read = _then(read, np.invert)
+        reader = _then(reader, np.invert)
     if operand.negate:
-        read = _then(read, np.negative)
-    return read
+        reader = _then(reader, np.negative)
+    return reader
 
 
-def _then(read: Read, change: Callable[[Value], Value]) -> Read:
-    return lambda x: change(read(x))
+def _then(reader: Read, change: Callable[[Value], Value]) -> Read:
+    return lambda x: change(reader(x))
 
 
 def signed(operand: Operand, here: Site) -> Read:
@@ -161,14 +161,14 @@ def signed(operand: Operand, here: Site) -> Read:
 
 def wide(operand: Operand, here: Site) -> Read:
     """A 64-bit integer source: a register pair, a constant pair, or an immediate that is sign-extended."""
-    read = raw_pair(operand, here)
+    reader = raw_pair(operand, here)
     if operand.kind == "immediate":
-        return read
+        return reader
     if operand.invert:
-        read = _then(read, np.invert)
+        reader = _then(reader, np.invert)
     if operand.negate:
-        read = _then(read, np.negative)
-    return read
+        reader = _then(reader, np.negative)
+    return reader
 
 
 def raw_pair(operand: Operand, here: Site) -> Read:
@@ -225,12 +225,12 @@ def _exact_float(operand: Operand, here: Site) -> np.float32:
     return value
 
 
-def _float_signs(operand: Operand, read: Read) -> Read:
+def _float_signs(operand: Operand, reader: Read) -> Read:
     if operand.absolute:
-        read = _then(read, np.abs)
+        reader = _then(reader, np.abs)
     if operand.negate:
-        read = _then(read, np.negative)
-    return read
+        reader = _then(reader, np.negative)
+    return reader
 
 
 def double(operand: Operand, here: Site) -> Read:

@@ -56,7 +56,7 @@ def minimum(here: Site) -> Handler:
     relu, sums = here.has("RELU"), here.instruction.opcode == "VIADDMNMX"
 
     def handler(x: State) -> None:
-        first, *others = (_split(x, read(x), kind) for read in reads)
+        first, *others = (_split(x, reader(x), kind) for reader in reads)
         if sums:
             first, others = first + others[0], others[1:]
         least, value = np.asarray(choose(x)).reshape(-1, 1), first
@@ -116,7 +116,7 @@ def minimum_of_pairs(here: Site) -> Handler:
     choose, write = predicate(here.predicates_in[0], here), write_pair(here.output)
 
     def handler(x: State) -> None:
-        first, second = (np.asarray(read(x)).view(kind) for read in (a, b))
+        first, second = (np.asarray(reader(x)).view(kind) for reader in (a, b))
         write(x, np.where(choose(x), np.minimum(first, second), np.maximum(first, second)))
 
     return handler

@@ -56,14 +56,14 @@ class Rows:
         instruction, warp = np.empty(count, np.int32), np.empty(count, np.int32)
         addresses, active = np.empty((count, LANES), np.uint64), None
         at = 0
-        for one in pieces:
-            to = at + len(one.warps)
-            instruction[at:to], warp[at:to] = one.instruction, one.warps
-            addresses[at:to] = one.addresses.reshape(-1, LANES)
-            times.append(np.full(to - at, repeats[id(one)]))
-            if one.active is not None:
+        for part in pieces:
+            to = at + len(part.warps)
+            instruction[at:to], warp[at:to] = part.instruction, part.warps
+            addresses[at:to] = part.addresses.reshape(-1, LANES)
+            times.append(np.full(to - at, repeats[id(part)]))
+            if part.active is not None:
                 active = np.ones((count, LANES), np.bool_) if active is None else active
-                active[at:to] = one.active.reshape(-1, LANES)
+                active[at:to] = part.active.reshape(-1, LANES)
             at = to
         self.pieces, self.waiting, self.repeats = [], 0, Counter()
         addresses += np.uint64(self.base)

@@ -37,14 +37,14 @@ def extend(rows: Rows, round_: Sequence[tuple[Piece, Steps]], rounds: int) -> in
     times = rounds // period
     if times < 2:
         return 0
-    one = Rows(rows.base, packs=False)
+    first_round = Rows(rows.base, packs=False)
     for number in range(1, period + 1):
-        one.pieces += [moved(piece, number * step) for piece, step in round_]
-    one.pack()
-    first, shifts = one.older[0], np.arange(times)[:, None] * (period * np.tile(steps, period))
+        first_round.pieces += [moved(piece, number * step) for piece, step in round_]
+    first_round.pack()
+    first, shifts = first_round.older[0], np.arange(times)[:, None] * (period * np.tile(steps, period))
     if rows.pieces:
         rows.pack()
-    rows.keys += one.keys
+    rows.keys += first_round.keys
     rows.older.append(
         replace(
             first, instruction=np.tile(first.instruction, times), warp=np.tile(first.warp, times),

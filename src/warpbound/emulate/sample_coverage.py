@@ -24,10 +24,10 @@ _TRIED_AGAIN = ("mbarrier", "tensor_memory")
 _LINEAR = frozenset({"add", "multiply_add", "shifted_add", "move", "special_register", "to_uniform"})  # rules
 
 
-def uneven_loops(program: Program, executed: NDArray[np.int64], numbers: Set[int]) -> tuple[int, ...]:
+def uneven_loops(program: Program, executions: NDArray[np.int64], numbers: Set[int]) -> tuple[int, ...]:
     """Source lines of the loops whose trip counts depend on `blockIdx` or data, and of loops that no warp entered.
 
-    executed : times each sampled warp that stands for others issued each instruction, shape (w, instructions).
+    executions : times each sampled warp that stands for others issued each instruction, shape (w, instructions).
     numbers : the instructions that read `blockIdx`; none if the sample has blocks of every class that it makes.
     """
     code, flow = program.instructions, program.flow
@@ -40,7 +40,7 @@ def uneven_loops(program: Program, executed: NDArray[np.int64], numbers: Set[int
         leaving = {flow.blocks[n].last - 1 for n in loop.blocks if set(flow.blocks[n].follows) - set(loop.blocks)}
         if _waits(program, inside, leaving):
             continue
-        if leaving & branches or (any_branch and not executed[:, flow.blocks[loop.header].first].any()):
+        if leaving & branches or (any_branch and not executions[:, flow.blocks[loop.header].first].any()):
             lines += [place.outermost.line for i in inside if (place := code[i].place) is not None]
     return tuple(sorted(set(lines)))
 
@@ -53,13 +53,13 @@ def _waits(program: Program, inside: Set[int], leaving: Set[int]) -> bool:
     return bool(writers) and all(code[i].traits.waits_for in _TRIED_AGAIN for i in writers)
 
 
-def skips_all_loops(program: Program, executed: NDArray[np.int64]) -> bool:
+def skips_all_loops(program: Program, executions: NDArray[np.int64]) -> bool:
     """Whether no warp entered any loop of the kernel, and a branch depends on `blockIdx`.
 
-    executed : as for `uneven_loops`.
+    executions : as for `uneven_loops`.
     """
     headers = [program.flow.blocks[loop.header].first for loop in program.flow.loops]
-    if not headers or executed[:, headers].any():
+    if not headers or executions[:, headers].any():
         return False
     return bool(dependents_of(program, block_numbers(program)).branches)
 
@@ -92,12 +92,12 @@ def _is_linear(instruction: Instruction, *, guarded: bool) -> bool:
     return instruction.traits.affine in _LINEAR and "HI" not in instruction.modifiers and not guarded
 
 
-def warning(program: Program, trace: Trace, executed: NDArray[np.int64], numbers: Set[int]) -> str:
-    """A sentence if blocks that were not executed may do much more work; else empty. executed, numbers : as above."""
+def warning(program: Program, trace: Trace, executions: NDArray[np.int64], numbers: Set[int]) -> str:
+    """A sentence if blocks that were not executed may do much more work; else empty. executions, numbers : as above."""
     blocks = len(trace.blocks)
     if blocks >= trace.of_blocks:
         return ""
-    lines = uneven_loops(program, executed, numbers)
+    lines = uneven_loops(program, executions, numbers)
     if not lines:
         return ""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]}-{lines[-1]}"

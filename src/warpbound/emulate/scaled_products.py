@@ -69,9 +69,9 @@ def multiply_scaled(here: Site) -> Handler:
             warps, shape = everyone.some(words == word), shape_with_scales(int(word), here)
             rows = Factor(shape.rows, shape.depth, shape.first, shape.first_by_depth)
             columns = Factor(shape.columns, shape.depth, shape.second, shape.second_by_depth)
-            left = read_factor(x, a, warps, rows, shape.lanes) * _scales(x, of_a, warps, rows, int(word) >> 29 & 3)
+            matrix = read_factor(x, a, warps, rows, shape.lanes) * _scales(x, of_a, warps, rows, int(word) >> 29 & 3)
             right = read_factor(x, b, warps, columns) * _scales(x, of_b, warps, columns, int(word) >> 4 & 3)
-            product = np.matmul(left, right.transpose(0, 2, 1))
+            product = np.matmul(matrix, right.transpose(0, 2, 1))
             places = cells(x, warps, target(x, warps), shape.lanes[:, None], np.arange(shape.columns))
             add_product(x, (warps, places), -product if shape.negative else product, keep[words == word], shape.whole)
 

@@ -55,13 +55,13 @@ def multiply_scaled(here: Site) -> Handler:
         row, column = np.arange(rows), np.arange(8)
         where = int(np.asarray(places(x)).reshape(-1)[0])
         byte_a, lane_a, byte_b, lane_b = where & 3, where >> 2 & 1, where >> 3 & 3, where >> 5 & 3
-        left = left_matrix(registers_of(x, a, a_count), first, rows, depth)
+        matrix = left_matrix(registers_of(x, a, a_count), first, rows, depth)
         right = right_matrix(registers_of(x, b, b_count), second, depth)
         words = registers_of(x, of_a, 1)[0][:, 4 * (row % 8) + 2 * lane_a + row // 8]
-        left = left * _scales(words, depth, byte_a, kind)
+        matrix = matrix * _scales(words, depth, byte_a, kind)
         words = registers_of(x, of_b, 1)[0][:, 4 * column + lane_b]
         right = right * _scales(words, depth, byte_b, kind).transpose(0, 2, 1)
-        total = np.matmul(left, right) + accumulator(registers_of(x, c, rows // 4), rows, half=False, whole=False)
+        total = np.matmul(matrix, right) + accumulator(registers_of(x, c, rows // 4), rows, half=False, whole=False)
         for i, word in enumerate(accumulated(total, half=False, whole=False)):
             x.put(output.index + i, word.reshape(-1))
 

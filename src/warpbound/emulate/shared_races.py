@@ -113,8 +113,8 @@ class _Bytes:
     warps: Cells
     intervals: Cells
 
-    def where(self, chosen: Mask) -> "_Bytes":
-        return _Bytes(self.places[chosen], self.warps[chosen], self.intervals[chosen])
+    def where(self, mask: Mask) -> "_Bytes":
+        return _Bytes(self.places[mask], self.warps[mask], self.intervals[mask])
 
 
 class _Watch:
@@ -165,15 +165,15 @@ class _Watch:
     def arrive(self, at: int, warps: Cells) -> None:
         """Nothing is counted."""
 
-    def meet(self, clock: int, met: Met, own: Cells, over: Mask) -> None:
+    def meet(self, clock: int, meeting: Met, own: Cells, over: Mask) -> None:
         """Barriers in memory are not checked."""
 
     # --- comparison ---
 
     def _read(self, mine: _Bytes) -> None:
         last = self.writes
-        met = _other(last, mine) & last.changed[mine.places]
-        self._note(last, mine.where(met))
+        conflicts = _other(last, mine) & last.changed[mine.places]
+        self._note(last, mine.where(conflicts))
         keep, at = self.reads, mine.places
         several = (keep.interval[at] == mine.intervals) & (keep.warp[at] != mine.warps)
         keep.warp[at] = mine.warps
@@ -202,8 +202,8 @@ class _Watch:
 
     def _note(self, last: _Last, mine: _Bytes) -> None:
         """Keep the first race of each pair of instructions."""
-        earlier, chosen = np.unique(last.at[mine.places], return_index=True)
-        for first, row in zip(earlier.tolist(), chosen.tolist(), strict=True):
+        earlier, rows = np.unique(last.at[mine.places], return_index=True)
+        for first, row in zip(earlier.tolist(), rows.tolist(), strict=True):
             place, size = int(mine.places[row]), self.window.size
             warps = self.chunk.kernel.lanes_per_block // LANES
             other = int(last.warp[place])

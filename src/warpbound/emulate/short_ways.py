@@ -35,7 +35,7 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
     code, blocks = program.instructions, program.flow.blocks
     if not any(calls(instruction) for instruction in code):
         return {}
-    control, found = ControlDependence(program), {}
+    control, ways = ControlDependence(program), {}
     for number, block in enumerate(blocks):
         at = block.last - 1
         branch = code[at]
@@ -52,8 +52,8 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
         if long and at not in long and all(_is_arithmetic(program, i) for i in long):
             (short,) = set(block.follows) - set(calling)
             results = frozenset(name for i in long for name in writes(code[i]))
-            found[at] = ShortWay(blocks[short].first, meet, results)
-    return found
+            ways[at] = ShortWay(blocks[short].first, meet, results)
+    return ways
 
 
 def _only_calls(program: Program, first: int, meet: int) -> bool:

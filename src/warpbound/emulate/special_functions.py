@@ -41,31 +41,31 @@ def special_function(here: Site) -> Handler:
         return _upper_word(here, name)
     if here.has("F16", "F16_V2", "BF16_V2", "BF16"):
         return _half(here, name)
-    read, write = single(here.sources[0], here), write_single(here.output)
+    reader, write = single(here.sources[0], here), write_single(here.output)
     function = _REAL[name]
 
     def handler(x: State) -> None:
-        value = np.asarray(flush(read(x))).astype(np.float64)
+        value = np.asarray(flush(reader(x))).astype(np.float64)
         write(x, flush(np.asarray(function(value).astype(np.float32))))
 
     return handler
 
 
 def _half(here: Site, name: str) -> Handler:
-    read, write, function = unary_read(here.sources[0], here), write_words(here.output), _REAL[name]
+    reader, write, function = unary_read(here.sources[0], here), write_words(here.output), _REAL[name]
     rounded = round_to_bfloat if format_of(here) is BFLOAT else half_bits
-    return lambda x: write(x, np.asarray(rounded(function(read(x)))).astype(np.uint32))
+    return lambda x: write(x, np.asarray(rounded(function(reader(x)))).astype(np.uint32))
 
 
 def _upper_word(here: Site, name: str) -> Handler:
     """RCP64H, RSQ64H: the upper word of the result for a float64 whose upper word is given."""
     operand, write, function = here.sources[0], write_words(here.output), _REAL[name[:3]]
-    read = raw(operand, here)
+    reader = raw(operand, here)
     if operand.kind in ("float", "immediate"):  # printed as the number whose upper word it is
-        read = constant(np.float64(operand.value).view(np.uint64) >> np.uint64(32))
+        reader = constant(np.float64(operand.value).view(np.uint64) >> np.uint64(32))
 
     def handler(x: State) -> None:
-        value = (np.asarray(read(x)).astype(np.uint64) << np.uint64(32)).view(np.float64)
+        value = (np.asarray(reader(x)).astype(np.uint64) << np.uint64(32)).view(np.float64)
         value = np.where(np.abs(value) < 2.0**-1022, np.copysign(0.0, value), value)
         result = np.asarray(function(value))
         result = np.where(np.abs(result) < 2.0**-1022, np.copysign(0.0, result), result)

@@ -27,21 +27,21 @@ class Kernel(Protocol):
 
 def special_registers(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Any]:
     """Special registers: rows over the lanes, scalars where all are the same."""
-    found: dict[str, Any] = {}
+    readers: dict[str, Any] = {}
     lanes = kernel.lanes_per_block
     per_lane = np.repeat(blocks, lanes)
     for prefix, number, sizes in (("SR_TID", thread, kernel.launch.block), ("SR_CTAID", per_lane, kernel.launch.grid)):
         step = 1
         for axis, size in zip("XYZ", sizes, strict=True):
             value = (number // step % size).astype(np.uint32)
-            found[f"{prefix}.{axis}"] = value if size > 1 else np.uint32(0)
+            readers[f"{prefix}.{axis}"] = value if size > 1 else np.uint32(0)
             step *= size
     for axis, size, extent in zip("XYZ", kernel.launch.grid, kernel.launch.block, strict=True):
-        found[f"SR_NCTAID.{axis}"] = np.uint32(size)
-        found[f"SR_NTID.{axis}"] = np.uint32(extent)
+        readers[f"SR_NCTAID.{axis}"] = np.uint32(size)
+        readers[f"SR_NTID.{axis}"] = np.uint32(extent)
     lane = (thread % LANES).astype(np.uint32)
     bit = np.uint32(1) << lane
-    found |= {
+    readers |= {
         "SR_LANEID": lane, "SR_EQMASK": bit, "SR_LTMASK": bit - np.uint32(1), "SR_LEMASK": bit | (bit - np.uint32(1)),
         "SR_GTMASK": ~(bit | (bit - np.uint32(1))), "SR_GEMASK": ~(bit - np.uint32(1)),
         "SR_WARPID": (thread // LANES).astype(np.uint32), "SR_NWARPID": np.uint32(64), "SR_VIRTCFG": np.uint32(64 << 8),
@@ -52,7 +52,7 @@ def special_registers(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray
         "SR_DYNAMICSMEMSZ": np.uint32(kernel.launch.smem),
         "SR_LMEMHIOFF": np.uint32(0),  # where the stack ends, which code without optimisation compares its pointer with
     }  # fmt: skip
-    return found
+    return readers
 
 
 def _ranks(kernel: Kernel, blocks: int) -> Any:

@@ -45,23 +45,23 @@ def steady_loops(program: Program, removable: Set[int]) -> dict[int, SteadyLoop]
 
     removable : instructions whose values nobody needs.
     """
-    found = {}
+    loops = {}
     code, blocks = program.instructions, program.flow.blocks
     for loop in program.flow.loops:
         body = frozenset(at for number in loop.blocks for at in range(blocks[number].first, blocks[number].last))
-        if all(_fits(code[at], needed=at not in removable) for at in body):
-            found[blocks[loop.header].first] = _steady_loop(code, blocks[loop.header].first, body, removable)
-    return found
+        if all(_fits(code[at], is_needed=at not in removable) for at in body):
+            loops[blocks[loop.header].first] = _steady_loop(code, blocks[loop.header].first, body, removable)
+    return loops
 
 
 def _steady_loop(code: tuple[Instruction, ...], first: int, body: frozenset[int], removable: Set[int]) -> SteadyLoop:
-    needed = sorted(at for at in body if at not in removable and code[at].traits.kind not in PASSED)
-    changing = _changing([code[at] for at in needed])
-    moving = [at for at in needed if not _invariant(code[at], changing)]
+    places = sorted(at for at in body if at not in removable and code[at].traits.kind not in PASSED)
+    changing = _changing([code[at] for at in places])
+    moving = [at for at in places if not _invariant(code[at], changing)]
     comparisons = frozenset(at for at in moving if _compares(code[at]))
     linear = {at for at in moving if code[at].traits.compares == "predicate" or _is_linear(code[at])}
     fixed = {at: _of(reads(code[at]), changing) for at in moving if at not in comparisons | linear}
-    writers = {at: names for at in needed if (names := _of(writes(code[at]), changing))}
+    writers = {at: names for at in places if (names := _of(writes(code[at]), changing))}
     return SteadyLoop(first, body, tuple(sorted(changing)), comparisons, writers, fixed)
 
 
@@ -69,14 +69,14 @@ def _of(names: Iterable[str], changing: Names) -> tuple[str, ...]:
     return tuple(name for name in names if name in changing)
 
 
-def _changing(needed: list[Instruction]) -> Names:
+def _changing(code: list[Instruction]) -> Names:
     """What a round may change: not what is computed anew from what stays."""
-    changing = frozenset(name for one in needed for name in writes(one))
+    changing = frozenset(name for x in code for name in writes(x))
     while True:
-        left = frozenset(name for one in needed if not _invariant(one, changing) for name in writes(one))
-        if left == changing:
+        varying = frozenset(name for x in code if not _invariant(x, changing) for name in writes(x))
+        if varying == changing:
             return changing
-        changing = left
+        changing = varying
 
 
 def _compares(instruction: Instruction) -> bool:
@@ -84,25 +84,25 @@ def _compares(instruction: Instruction) -> bool:
     return instruction.traits.compares == "integer" and plain
 
 
-def _invariant(one: Instruction, changing: Names) -> bool:
-    return changing.isdisjoint(reads(one))
+def _invariant(instruction: Instruction, changing: Names) -> bool:
+    return changing.isdisjoint(reads(instruction))
 
 
-def _fits(one: Instruction, *, needed: bool) -> bool:
+def _fits(x: Instruction, *, is_needed: bool) -> bool:
     """Whether a round of a steady loop may have this instruction."""
-    traits = one.traits
+    traits = x.traits
     if traits.kind in PASSED:
-        meets = traits.kind not in ("barrier", "convergence") or traits.is_block_barrier or one.opcode == "BSYNC"
-        return meets and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(one.modifiers))
+        meets = traits.kind not in ("barrier", "convergence") or traits.is_block_barrier or x.opcode == "BSYNC"
+        return meets and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(x.modifiers))
     if traits.is_arithmetic:
-        return not needed or traits.kind != "collective"
-    if traits.kind == "constant" or (traits.kind == "special_register" and _says_who(one)):
+        return not is_needed or traits.kind != "collective"
+    if traits.kind == "constant" or (traits.kind == "special_register" and _says_who(x)):
         return True
-    return not needed and traits.kind in ("load", "store", "copy") and SPACES.issuperset(traits.spaces)
+    return not is_needed and traits.kind in ("load", "store", "copy") and SPACES.issuperset(traits.spaces)
 
 
-def _says_who(one: Instruction) -> bool:
-    return all(x.text.startswith(WHO) for x in one.operands if x.kind == "special")
+def _says_who(instruction: Instruction) -> bool:
+    return all(x.text.startswith(WHO) for x in instruction.operands if x.kind == "special")
 
 
 def _is_plain(operand: Operand) -> bool:
@@ -125,14 +125,14 @@ def _is_linear(one: Instruction) -> bool:
     return traits.affine == "multiply_add" or shifted or not carries or len(summed) < 3
 
 
-def sources_of(one: Instruction) -> list[Operand]:
+def sources_of(instruction: Instruction) -> list[Operand]:
     """What an instruction with one result reads, without predicates."""
-    return [x for x in one.operands[1:] if "predicate" not in x.kind]
+    return [x for x in instruction.operands[1:] if "predicate" not in x.kind]
 
 
-def shift_of(one: Instruction) -> int | None:
+def shift_of(instruction: Instruction) -> int | None:
     """By how much the first source is shifted to the left, where its high part or a carry matters; None elsewhere."""
-    sources = sources_of(one)
-    if one.traits.affine != "shifted_add" or not sources or sources[-1].kind != "immediate":
+    sources = sources_of(instruction)
+    if instruction.traits.affine != "shifted_add" or not sources or sources[-1].kind != "immediate":
         return None
     return int(sources[-1].value)

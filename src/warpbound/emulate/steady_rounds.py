@@ -90,12 +90,12 @@ class SteadyRounds:
         self._wait: dict[int, int] = {}  # arrivals at a loop for which it is left alone
         self._failures: dict[int, int] = {}
 
-    def _shifted(self, one: Instruction) -> tuple[Read, np.uint32] | None:
+    def _shifted(self, x: Instruction) -> tuple[Read, np.uint32] | None:
         """The number that a sum shifts, and by how much."""
-        kernel, shift = self.chunk.kernel, shift_of(one)
+        kernel, shift = self.chunk.kernel, shift_of(x)
         if shift is None:
             return None
-        return raw(sources_of(one)[0], site(one, kernel.memory.constants, kernel.program.arch)), np.uint32(shift)
+        return raw(sources_of(x)[0], site(x, kernel.memory.constants, kernel.program.arch)), np.uint32(shift)
 
     def may_be(self, at: int) -> bool:
         """Whether the loop at `at`, at which the chunk has arrived, is worth watching now."""
@@ -114,13 +114,13 @@ class SteadyRounds:
         """
         loop, rounds, before = self.loops[at], list[_Round](), None
         first, last = min(loop.body), max(loop.body) + 1
-        for left in range(WATCHED - 1, -1, -1):
-            before = self.recording.counts_of(first, last) if not left else None
-            one = self._watched(loop)
-            if isinstance(one, _Left):
+        for rounds_left in range(WATCHED - 1, -1, -1):
+            before = self.recording.counts_of(first, last) if not rounds_left else None
+            this_round = self._watched(loop)
+            if isinstance(this_round, _Left):
                 self._put_off(at)
-                return None if one.move == at else one.move
-            rounds.append(one)
+                return None if this_round.move == at else this_round.move
+            rounds.append(this_round)
         count = min(self._alike(rounds), LARGEST // len(rounds[-1].way))
         self._in_a_row[at] = 0
         if count < FEWEST or before is None:
@@ -136,36 +136,36 @@ class SteadyRounds:
 
     def _watched(self, loop: SteadyLoop) -> _Round | _Left:
         """Execute a round."""
-        one, at, ready = _Round([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
-        self.recording.seen = one.accesses
+        this_round, at, ready = _Round([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
+        self.recording.seen = this_round.accesses
         try:
             while True:
-                if at not in loop.body or ready or (one.way and one.is_large()):
+                if at not in loop.body or ready or (this_round.way and this_round.is_large()):
                     return _Left(at)
-                at = self._execute(loop, one, at)
+                at = self._execute(loop, this_round, at)
                 if at == loop.first:
                     break
         finally:
             self.recording.seen = None
-        one.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
-        return one
+        this_round.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
+        return this_round
 
-    def _execute(self, loop: SteadyLoop, one: _Round, at: int) -> int:
+    def _execute(self, loop: SteadyLoop, this_round: _Round, at: int) -> int:
         """Execute one instruction of a round and note what it does; returns the next one, or STOP."""
         chunk, recording, x = self.chunk, self.recording, self.chunk.x
         chunk.at = at
         recording.note(x, at)
-        one.way.append(at)
+        this_round.way.append(at)
         if at in loop.comparisons:
             first, second = self.comparisons[at]
-            one.operands.append((at, _kept(first(x)), _kept(second(x))))
-        one.flags.extend(_kept(_read(x, name)) for name in loop.fixed.get(at, ()))
+            this_round.operands.append((at, _kept(first(x)), _kept(second(x))))
+        this_round.flags.extend(_kept(_read(x, name)) for name in loop.fixed.get(at, ()))
         if at in self.shifted:
             source, by = self.shifted[at]
-            one.words.append(source(x) << by)
+            this_round.words.append(source(x) << by)
         move: int | None = chunk.handlers[at](x)
         for name in loop.writers.get(at, ()):
-            (one.flags if "P" in name else one.words).append(_kept(_read(x, name)))
+            (this_round.flags if "P" in name else this_round.words).append(_kept(_read(x, name)))
         chunk.steps += 1
         x.clock += 1
         chunk.wrote = chunk.wrote or chunk.writes[at]
@@ -176,7 +176,7 @@ class SteadyRounds:
         code, endless = self.chunk.kernel.program.instructions, int(ENDLESS)
         if not all(a.way == b.way and len(a.accesses) == len(b.accesses) for a, b in pairwise(rounds)):
             return 0
-        flags = [one.flags for one in rounds]
+        flags = [each.flags for each in rounds]
         if not all(_equal(a, b) for pair in pairwise(flags) for a, b in zip(*pair, strict=True)):
             return 0
         limits = self._limits(rounds, code)
@@ -189,11 +189,11 @@ class SteadyRounds:
 
     def _limits(self, rounds: list[_Round], code: tuple[Instruction, ...]) -> Iterator[int]:
         """For how many rounds each word, comparison and access goes on as before."""
-        for operands in zip(*(one.operands for one in rounds), strict=True):
+        for operands in zip(*(each.operands for each in rounds), strict=True):
             yield _until_decided_otherwise(code[operands[0][0]].modifiers, [each[1:] for each in operands])
-        for words in zip(*(one.words for one in rounds), strict=True):
+        for words in zip(*(each.words for each in rounds), strict=True):
             yield _until_a_word_wraps(*words)
-        for each in zip(*(one.accesses for one in rounds), strict=True):
+        for each in zip(*(each.accesses for each in rounds), strict=True):
             yield self._until_outside([piece for _, piece in each], {space for space, _ in each})
 
     def _until_outside(self, pieces: list[Piece], spaces: set[str]) -> int:
@@ -233,8 +233,8 @@ class SteadyRounds:
                 steps.append((piece, _step(old, piece)))
             else:
                 recording.repeat_access(space, piece, count)
-        done = recording.extend(steps, count) if self._contents_known(steps) else 0
-        for number in range(done + 1, count + 1 if steps else 0):
+        rounds_added = recording.extend(steps, count) if self._contents_known(steps) else 0
+        for number in range(rounds_added + 1, count + 1 if steps else 0):
             if recording.is_full(first, last):
                 recording.drop(len(steps) * (count + 1 - number))
                 break
@@ -258,12 +258,12 @@ class SteadyRounds:
 
     def _note_contents(self, piece: Piece) -> None:
         """Report reads of unknown contents, and writes that make them known."""
-        image, one = self.chunk.kernel.memory.image, self.chunk.kernel.program.instructions[piece.instruction]
+        image, instruction = self.chunk.kernel.memory.image, self.chunk.kernel.program.instructions[piece.instruction]
         places = piece.addresses.astype(np.int64, copy=False)
-        if one.traits.kind != "store":
-            image.look(places, lane_bytes(one))
+        if instruction.traits.kind != "store":
+            image.look(places, lane_bytes(instruction))
         else:
-            image.note_stored(places if piece.active is None else places[piece.active], lane_bytes(one))
+            image.note_stored(places if piece.active is None else places[piece.active], lane_bytes(instruction))
 
 
 def _step(old: Piece, now: Piece) -> NDArray[np.int64]:

@@ -67,18 +67,18 @@ class Tile:
             count = self.rank + 3 if self.rows else self.rank
             at = [uniform(x, first + axis, some) for axis in range(count)]
             at = [(coordinate + 2**31) % 2**32 - 2**31 for coordinate in at]
-            found = gathered(tensor_map, at[0], np.stack(at[1:], axis=1)) if self.rows else pieces(tensor_map, at)
-            yield some, tensor_map, found
+            boxes = gathered(tensor_map, at[0], np.stack(at[1:], axis=1)) if self.rows else pieces(tensor_map, at)
+            yield some, tensor_map, boxes
 
-    def offsets(self, x: State, warps: Warps, tensor_map: TensorMap, found: Pieces) -> Numbers:
+    def offsets(self, x: State, warps: Warps, tensor_map: TensorMap, boxes: Pieces) -> Numbers:
         """Where the pieces lie in shared memory, (warps, pieces)."""
         start = checked(uniform(x, self.register, warps), _TENSOR_ALIGNMENT, warps)
-        return swizzled(start[:, None] + found.size * np.arange(found.addresses.shape[1]), tensor_map.swizzle)
+        return swizzled(start[:, None] + boxes.size * np.arange(boxes.addresses.shape[1]), tensor_map.swizzle)
 
 
 def _distinct(x: State, addresses: NDArray[np.uint64], warps: Warps) -> Iterator[tuple[bytes, Any]]:
     """Every map that is named, and which warps name it."""
-    found: dict[bytes, list[int]] = {}
+    groups: dict[bytes, list[int]] = {}
     for address in np.unique(addresses):
         units = address + np.arange(0, MAP_B, UNIT_B, dtype=np.uint64)
         which = np.flatnonzero(addresses == address)
@@ -86,16 +86,16 @@ def _distinct(x: State, addresses: NDArray[np.uint64], warps: Warps) -> Iterator
         if isinstance(places, Fault):
             lane = int(warps.own[which[0]]) * LANES
             raise BadAccess(lane, f"the tensor map at address {places.address:#x} {places.problem}")
-        found.setdefault(x.image.load(places, UNIT_B).tobytes(), []).extend(which.tolist())
-    for raw, numbers in found.items():
+        groups.setdefault(x.image.load(places, UNIT_B).tobytes(), []).extend(which.tolist())
+    for raw, numbers in groups.items():
         yield raw, np.array(sorted(numbers))
 
 
 def _tile(here: Site, *, barrier: bool) -> Tile:
     modifiers = here.instruction.modifiers
     rank = next((_RANKS[word] for word in modifiers if word in _RANKS), None)
-    known = OPERATIONS | frozenset(_RANKS) | {"MULTICAST", "2CTA", "GATHER4", "SCATTER4"}
-    if rank is None or not frozenset(modifiers) <= known:
+    allowed_words = OPERATIONS | frozenset(_RANKS) | {"MULTICAST", "2CTA", "GATHER4", "SCATTER4"}
+    if rank is None or not frozenset(modifiers) <= allowed_words:
         raise unsupported(here.instruction)
     box, tensor = here.instruction.operands[:2]
     return Tile(rank, box.terms[0].index, tensor.terms[0].index, barrier, here.has("GATHER4", "SCATTER4"))
@@ -108,29 +108,29 @@ def load_tile(here: Site) -> Handler:
     mask = multicast(here, here.instruction.operands[2:3])
 
     def handler(x: State) -> None:
-        for warps, tensor_map, found in tile.boxes(x, issuing(x)):
-            values = _loaded(x, warps, tensor_map, found)
-            offsets = tile.offsets(x, warps, tensor_map, found)
+        for warps, tensor_map, boxes in tile.boxes(x, issuing(x)):
+            values = _loaded(x, warps, tensor_map, boxes)
+            offsets = tile.offsets(x, warps, tensor_map, boxes)
             start, barrier = (uniform(x, tile.register + i, warps) for i in (0, 1))
-            total = np.full(len(offsets), found.size * offsets.shape[1])
+            total = np.full(len(offsets), boxes.size * offsets.shape[1])
             for which, blocks, signalled in targets(x, warps, start, barrier, mask):
                 some = warps.some(which)
-                put_shared(x, in_shared(x, blocks, offsets[which], found.size, some), found.size, values[which])
+                put_shared(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
                 complete(x, some, signalled, barrier[which], total[which])
 
     return handler
 
 
-def _loaded(x: State, warps: Warps, tensor_map: TensorMap, found: Pieces) -> NDArray[Any]:
+def _loaded(x: State, warps: Warps, tensor_map: TensorMap, boxes: Pieces) -> NDArray[Any]:
     """The values of boxes; zeros or NaN outside the tensor."""
-    places = in_global(x, found.addresses, found.size, warps, found.inside)
-    values = x.image.load(places.reshape(-1), found.size)
+    places = in_global(x, boxes.addresses, boxes.size, warps, boxes.inside)
+    values = x.image.load(places.reshape(-1), boxes.size)
     values = values.reshape(*places.shape, *values.shape[1:])
-    if found.inside is not None:
+    if boxes.inside is not None:
         fill = np.zeros(UNIT_B, np.uint8)
         if tensor_map.fills_nan:
             fill = np.full(UNIT_B * 8 // tensor_map.bits, _FILLS[tensor_map.kind], f"u{tensor_map.bits // 8}")
-        values[~found.inside] = fill.view(values.dtype)[: 4 if found.size == UNIT_B else 1]
+        values[~boxes.inside] = fill.view(values.dtype)[: 4 if boxes.size == UNIT_B else 1]
     return values
 
 
@@ -140,20 +140,20 @@ def store_tile(here: Site) -> Handler:
     tile = _tile(here, barrier=False)
 
     def handler(x: State) -> None:
-        for warps, tensor_map, found in tile.boxes(x, issuing(x)):
-            places = in_global(x, found.addresses, found.size, warps, found.inside)
-            values = _of_box(x, tile, warps, tensor_map, found)
-            if found.inside is not None:
-                places, values = places[found.inside], values[found.inside]
-            x.image.store(places.reshape(-1), found.size, values.reshape(-1, *values.shape[places.ndim :]))
+        for warps, tensor_map, boxes in tile.boxes(x, issuing(x)):
+            places = in_global(x, boxes.addresses, boxes.size, warps, boxes.inside)
+            values = _of_box(x, tile, warps, tensor_map, boxes)
+            if boxes.inside is not None:
+                places, values = places[boxes.inside], values[boxes.inside]
+            x.image.store(places.reshape(-1), boxes.size, values.reshape(-1, *values.shape[places.ndim :]))
 
     return handler
 
 
-def _of_box(x: State, tile: Tile, warps: Warps, tensor_map: TensorMap, found: Pieces) -> NDArray[Any]:
-    offsets = tile.offsets(x, warps, tensor_map, found)
-    places = in_shared(x, warps.block, offsets, found.size, warps)
-    return np.asarray(x.windows["shared"].elements(found.size)[places])
+def _of_box(x: State, tile: Tile, warps: Warps, tensor_map: TensorMap, boxes: Pieces) -> NDArray[Any]:
+    offsets = tile.offsets(x, warps, tensor_map, boxes)
+    places = in_shared(x, warps.block, offsets, boxes.size, warps)
+    return np.asarray(x.windows["shared"].elements(boxes.size)[places])
 
 
 @executes("UTMAREDG")
@@ -163,12 +163,12 @@ def reduce_tile(here: Site) -> Handler:
     operation = next(word for word in here.instruction.modifiers if word in OPERATIONS)
 
     def handler(x: State) -> None:
-        for warps, tensor_map, found in tile.boxes(x, issuing(x)):
-            values = _of_box(x, tile, warps, tensor_map, found).view(np.uint8).reshape(len(warps.own), -1)
+        for warps, tensor_map, boxes in tile.boxes(x, issuing(x)):
+            values = _of_box(x, tile, warps, tensor_map, boxes).view(np.uint8).reshape(len(warps.own), -1)
             if tensor_map.kind not in KINDS:
                 raise unsupported(here.instruction, f", elements of type {tensor_map.kind}")
-            places = in_global(x, found.addresses, found.size, warps, found.inside)
-            combine(x, tensor_map.kind, operation, (places, found.size, found.inside), values)
+            places = in_global(x, boxes.addresses, boxes.size, warps, boxes.inside)
+            combine(x, tensor_map.kind, operation, (places, boxes.size, boxes.inside), values)
 
     return handler
 

@@ -127,9 +127,9 @@ def pieces(tensor_map: TensorMap, start: Sequence[Places]) -> Pieces:
 def gathered(tensor_map: TensorMap, column: Places, rows: Places) -> Pieces:
     """Rows of a matrix from `column` on, (boxes,), at any places `rows`, (boxes, n), each a row of a box."""
     n = rows.shape[1]
-    found = _pieces(tensor_map, [np.repeat(column, n), rows.reshape(-1)], (1,))
-    inside = None if found.inside is None else found.inside.reshape(len(rows), -1)
-    return Pieces(found.size, found.addresses.reshape(len(rows), -1), inside)
+    boxes = _pieces(tensor_map, [np.repeat(column, n), rows.reshape(-1)], (1,))
+    inside = None if boxes.inside is None else boxes.inside.reshape(len(rows), -1)
+    return Pieces(boxes.size, boxes.addresses.reshape(len(rows), -1), inside)
 
 
 def _pieces(tensor_map: TensorMap, start: Sequence[Places], outer: tuple[int, ...]) -> Pieces:

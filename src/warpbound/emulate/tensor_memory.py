@@ -144,21 +144,21 @@ def allocate(here: Site) -> Handler:
         return give_back
     if here.modifiers != {"FIND_AND_SET", "ALIGN"}:
         raise unsupported(here.instruction)
-    found, place, count = write_predicate(operands[0]), operands[1].index, operands[2].index
+    predicate, place, count = write_predicate(operands[0]), operands[1].index, operands[2].index
 
     def take(x: State) -> None:
         warps = issuing(x)
-        units, taken = uniform(x, count, warps), memory(x)
+        units, in_use = uniform(x, count, warps), memory(x)
         first, success = np.zeros(x.selected_lanes // LANES, np.uint32), np.zeros(x.selected_lanes // LANES, np.bool_)
-        for own, block, wanted in zip(warps.own, warps.block, units, strict=True):
-            mask, used = (1 << int(wanted)) - 1, int(taken[block, ROWS * COLUMNS])
-            steps = range(0, COLUMNS // _UNIT - int(wanted) + 1, max(1, int(wanted)))
-            at = next((step for step in steps if not used >> step & mask), None)
+        for own, block, units_of_warp in zip(warps.own, warps.block, units, strict=True):
+            mask, bits = (1 << int(units_of_warp)) - 1, int(in_use[block, ROWS * COLUMNS])
+            steps = range(0, COLUMNS // _UNIT - int(units_of_warp) + 1, max(1, int(units_of_warp)))
+            at = next((step for step in steps if not bits >> step & mask), None)
             if at is not None:
-                taken[block, ROWS * COLUMNS] = used | mask << at
+                in_use[block, ROWS * COLUMNS] = bits | mask << at
                 first[own], success[own] = at, True
         x.put_uniform(place, first)
-        found(x, success)
+        predicate(x, success)
 
     return take
 
@@ -177,13 +177,13 @@ def signal(here: Site) -> Handler:
         place = uniform(x, register, warps) + offset
         ranks = range(window.cluster) if mask is not None else [-1]
         for rank in ranks:
-            chosen = np.ones(len(place), np.bool_)
+            receivers = np.ones(len(place), np.bool_)
             blocks = warps.first + (place >> OFFSET_BITS) if window.cluster > 1 else warps.block
             if mask is not None:
-                chosen, blocks = (uniform(x, mask, warps) >> rank & 1).astype(np.bool_), warps.first + rank
-            at = (blocks * window.size + (place & ((1 << OFFSET_BITS) - 1)))[chosen] >> SHIFTS[8]
-            none, one = np.zeros(len(at), np.int64), np.ones(len(at), np.int64)
-            arrive_watched(x, Met(Kind.PRODUCTS, at), warps.own[chosen], LATE, [one, none, none])
+                receivers, blocks = (uniform(x, mask, warps) >> rank & 1).astype(np.bool_), warps.first + rank
+            at = (blocks * window.size + (place & ((1 << OFFSET_BITS) - 1)))[receivers] >> SHIFTS[8]
+            none, ones = np.zeros(len(at), np.int64), np.ones(len(at), np.int64)
+            arrive_watched(x, Met(Kind.PRODUCTS, at), warps.own[receivers], LATE, [ones, none, none])
 
     return handler
 

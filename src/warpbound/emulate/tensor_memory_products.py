@@ -95,8 +95,8 @@ def multiply(here: Site) -> Handler:
             warps, shape = everyone.some(words == word), shape_of(int(word), here)
             rows = Factor(shape.rows, shape.depth, shape.first, shape.first_by_depth)
             columns = Factor(shape.columns, shape.depth, shape.second, shape.second_by_depth)
-            left, right = read_factor(x, a, warps, rows, shape.lanes), read_factor(x, b, warps, columns)
-            product = np.matmul(left, right.transpose(0, 2, 1))
+            first_matrix, second_matrix = read_factor(x, a, warps, rows, shape.lanes), read_factor(x, b, warps, columns)
+            product = np.matmul(first_matrix, second_matrix.transpose(0, 2, 1))
             places = cells(x, warps, target(x, warps), shape.lanes[:, None], np.arange(shape.columns))
             add_product(x, (warps, places), -product if shape.negative else product, keep[words == word], shape.whole)
 

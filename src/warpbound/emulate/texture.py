@@ -25,7 +25,7 @@ def absent(here: Site) -> Handler:
         if operand.kind != "register":
             break
         first.append(operand)
-    targets = [one.index for one in first[:2] if one.index != RZ] if here.instruction.traits.result != "none" else []
+    targets = [x.index for x in first[:2] if x.index != RZ] if here.instruction.traits.result != "none" else []
     mask = next((int(operand.value) for operand in reversed(operands) if operand.kind == "immediate"), 1)
     count = min(LARGEST_RESULT, max(1, (mask & 15).bit_count()))
 

@@ -42,7 +42,7 @@ class Recording:
         self,
         kernel: Kernel,
         warps: int,
-        sampled: NDArray[np.int64] | None = None,
+        sample: NDArray[np.int64] | None = None,
         removable: Set[int] = frozenset(),
         limits: Limits = LIMITS,
     ) -> None:
@@ -51,7 +51,7 @@ class Recording:
         self.threads = np.zeros((len(instructions), warps), np.int64)
         self.switched_off = np.zeros((len(instructions), warps), np.int64)  # lanes, by the instruction's guard
         self.rows = {space: Rows(TRACED_BASE if space == "global" else 0, space in PACKED_SPACES) for space in SPACES}
-        rows = np.arange(warps) if sampled is None else sampled
+        rows = np.arange(warps) if sample is None else sample
         self.streams: dict[int, list[NDArray[np.int32]]] = {
             int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
@@ -105,9 +105,9 @@ class Recording:
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
             if not ready and at in steady.loops and steady.may_be(at):
-                left = steady.run(at)
-                if left is not None:
-                    return left
+                rounds_left = steady.run(at)
+                if rounds_left is not None:
+                    return rounds_left
             if not ready and straight.ends[at] > at + 1:
                 return straight.run(at)
             self.note(x, at)
@@ -262,11 +262,11 @@ class Recording:
         """Record accesses of global memory for more rounds, as far as there is room; returns for how many."""
         each = len(self._warps)
         room = (MOST_ACCESSES - self.kept) // max(1, each * len(round_))
-        done = extend(self.rows["global"], round_, min(rounds, room)) if round_ else rounds
-        self.kept += done * each * len(round_)
+        rounds_added = extend(self.rows["global"], round_, min(rounds, room)) if round_ else rounds
+        self.kept += rounds_added * each * len(round_)
         for piece, _ in round_:
-            self.noted[piece.instruction] += done * each
-        return done
+            self.noted[piece.instruction] += rounds_added * each
+        return rounds_added
 
     def is_full(self, first: int, last: int) -> bool:
         """Whether no more accesses of instructions first .. last - 1 are recorded."""
@@ -286,11 +286,11 @@ class Recording:
         self.watch = MeetingRecorder(rows.tolist())
         self.streams |= {row: [] for row in rows.tolist() if row not in self.streams}
 
-    def meet(self, clock: int, met: Met, own: NDArray[np.int64], over: Mask) -> None:
+    def meet(self, clock: int, meeting: Met, own: NDArray[np.int64], over: Mask) -> None:
         """Warps `own` of the executing group are at mbarriers; over : whether that ended a phase."""
         if self.watch is not None:
-            barriers = met.barriers + (self.first_warp << BARRIER_BITS)  # those of another chunk are others
-            self.watch.note(replace(met, barriers=barriers), self.at, clock, self._warps[own], over)
+            barriers = meeting.barriers + (self.first_warp << BARRIER_BITS)  # those of another chunk are others
+            self.watch.note(replace(meeting, barriers=barriers), self.at, clock, self._warps[own], over)
 
     def meetings(self, warps: NDArray[np.int64]) -> Meetings | None:
         """What was watched; warps : (block, warp in block) by row."""

@@ -71,7 +71,7 @@ def array_refusals(
 def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
     """The variables that the kernel reads, that are not given and that no code initialises."""
     names = {symbol_named(program, str(argument.name)).name for argument in launch.constants}
-    found = []
+    result = []
     for symbol in program.symbols:
         constant = symbol.section.startswith(f"{CONSTANT}{USER_BANK}")
         if symbol.name in names or not (constant or symbol.section in GLOBAL_SECTIONS) or _initialised(program, symbol):
@@ -80,8 +80,8 @@ def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
         if readers:
             name = plain_name(symbol.name)
             kind = "__constant__" if constant else "__device__"
-            found.append(Ungiven(f"{kind} variable '{name}'", readers, BY_CONST.format(name=name)))
-    return tuple(found)
+            result.append(Ungiven(f"{kind} variable '{name}'", readers, BY_CONST.format(name=name)))
+    return tuple(result)
 
 
 def _initialised(program: Program, symbol: Symbol) -> bool:

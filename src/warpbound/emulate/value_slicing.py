@@ -209,7 +209,7 @@ def _with_their_sources(
     """`first`, and all instructions on whose results they or a branch, an address or a guard depend; and the names that
     are live where each block begins. after : the blocks that follow each."""
     blocks = program.flow.blocks
-    needed = set(first)
+    places = set(first)
     live: list[Names] = [frozenset()] * len(blocks)
     changed = True
     while changed:
@@ -220,15 +220,15 @@ def _with_their_sources(
             for i in reversed(range(block.first, block.last)):
                 use = uses[i]
                 live_here = _unguarded(live_here, use)
-                if i not in needed and not use.writes.isdisjoint(name.partition(" ")[0] for name in live_here):
-                    needed.add(i)
+                if i not in places and not use.writes.isdisjoint(name.partition(" ")[0] for name in live_here):
+                    places.add(i)
                     changed = True
-                used, guard = (use.reads, use.guard_registers) if i in needed else (use.steers, use.steering_guard)
-                live_here = _killed(live_here, use) | _under(used, use.guard) | guard
+                sources, guard = (use.reads, use.guard_registers) if i in places else (use.steers, use.steering_guard)
+                live_here = _killed(live_here, use) | _under(sources, use.guard) | guard
             if live_here != live[number]:
                 live[number] = live_here
                 changed = True
-    return needed, live
+    return places, live
 
 
 def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple[int, ...]]) -> set[int]:

@@ -39,17 +39,17 @@ def shuffle(here: Site) -> Handler:
     mode = next(m for m in here.instruction.modifiers if m in ("IDX", "UP", "DOWN", "BFLY"))
 
     def handler(x: State) -> None:
-        values, far, bound = _by_warp(x, source(x)), distance(x), clamp(x)
+        values, far, clamp_lane = _by_warp(x, source(x)), distance(x), clamp(x)
         if x.mask is not None:
             values = np.where(x.mask.reshape(-1, LANES), values, values.dtype.type(0))
-        if not np.ndim(far) and not np.ndim(bound):
-            j, valid = lanes(np.int64(far) & 31, np.int64(bound))
+        if not np.ndim(far) and not np.ndim(clamp_lane):
+            j, valid = lanes(np.int64(far) & 31, np.int64(clamp_lane))
             write(x, values.take(np.where(valid, j, _LANE) & 31, axis=1).reshape(-1))
             out(x, np.tile(valid, len(values)))
             return
-        j, valid = lanes(_by_warp(x, far).astype(np.int64) & 31, _by_warp(x, bound).astype(np.int64))
-        chosen = np.take_along_axis(values, np.where(valid, j, _LANE) & 31, axis=1)
-        write(x, chosen.reshape(-1))
+        j, valid = lanes(_by_warp(x, far).astype(np.int64) & 31, _by_warp(x, clamp_lane).astype(np.int64))
+        picked = np.take_along_axis(values, np.where(valid, j, _LANE) & 31, axis=1)
+        write(x, picked.reshape(-1))
         out(x, np.ascontiguousarray(valid).reshape(-1))
 
     def lanes(b: Value, c: Value) -> tuple[Value, Value]:
@@ -149,7 +149,7 @@ def elect(here: Site) -> Handler:
 @executes("REDUX CREDUX")
 def reduce(here: Site) -> Handler:
     """REDUX and CREDUX: one value per warp from those of its active lanes, into a uniform register."""
-    read, write = integer(here.sources[0], here), write_words(here.output)
+    reader, write = integer(here.sources[0], here), write_words(here.output)
     signed = here.has("S32")
     name = next((m for m in here.instruction.modifiers if m in _REDUCTIONS), "AND")
     function, neutral = _REDUCTIONS[name]
@@ -159,7 +159,7 @@ def reduce(here: Site) -> Handler:
         neutral = {"MIN": 0x7FFFFFFF, "MAX": 0x80000000}[name]
 
     def handler(x: State) -> None:
-        values = np.where(x.active(), read(x), np.uint32(neutral)).reshape(-1, LANES)
+        values = np.where(x.active(), reader(x), np.uint32(neutral)).reshape(-1, LANES)
         if signed:
             values = values.view(np.int32)
         with np.errstate(over="ignore"):
@@ -173,14 +173,14 @@ def _reduce_floats(here: Site, name: str) -> Handler:
     """The largest or smallest of 32-bit floats. NaNs are passed over; with .NAN one NaN makes the result NaN."""
     if name not in ("MIN", "MAX"):
         raise unsupported(here.instruction)
-    read, write = single(here.sources[0], here), write_words(here.output)
+    reader, write = single(here.sources[0], here), write_words(here.output)
     plain, strict = {"MIN": (np.fmin, np.minimum), "MAX": (np.fmax, np.maximum)}[name]
     function = strict if here.has("NAN") else plain
     neutral = np.float32("inf" if name == "MIN" else "-inf")
 
     def handler(x: State) -> None:
         active = x.active().reshape(-1, LANES)
-        values = np.broadcast_to(read(x), active.size).reshape(-1, LANES)
+        values = np.broadcast_to(reader(x), active.size).reshape(-1, LANES)
         result = function.reduce(np.where(active, values, neutral if here.has("NAN") else np.float32("nan")), axis=1)
         write(x, np.where(np.isnan(result), np.uint32(0x7FFFFFFF), result.astype(np.float32).view(np.uint32)))
 
@@ -228,13 +228,13 @@ def read_special(here: Site) -> Handler:
 def to_uniform(here: Site) -> Handler:
     """R2UR: the value of the first active lane of each warp; the predicate: in which lanes it is another."""
     source = here.sources[0]
-    read, write = integer(source, here), write_words(here.output)
+    reader, write = integer(source, here), write_words(here.output)
     has_predicate = bool(here.predicates_out)
     per_lane = has_predicate and here.predicates_out[0].kind == "predicate"
     out = write_predicate(here.predicates_out[0] if has_predicate else None)
 
     def handler(x: State) -> None:
-        rows = _by_warp(x, read(x))
+        rows = _by_warp(x, reader(x))
         first = x.active().reshape(-1, LANES).argmax(axis=1)
         value = rows[np.arange(len(rows)), first]
         write(x, value)

@@ -122,8 +122,8 @@ def multiply_warpgroup(here: Site) -> Handler:
     """D = A B, plus C unless the predicate says that there is none."""
     instruction = here.instruction
     shape = next(filter(None, map(_SHAPE.match, instruction.modifiers)), None)
-    known = all(word in _KNOWN or _SHAPE.match(word) for word in instruction.modifiers)
-    if shape is None or not known or any(operand.negate for operand in instruction.operands):
+    is_known = all(word in _KNOWN or _SHAPE.match(word) for word in instruction.modifiers)
+    if shape is None or not is_known or any(operand.negate for operand in instruction.operands):
         raise unsupported(instruction)
     columns, depth = int(shape[1]), int(shape[2])
     first, second = elements_of(here)
@@ -133,8 +133,8 @@ def multiply_warpgroup(here: Site) -> Handler:
     adding = next((operand for operand in others if operand.kind == "uniform_predicate"), None)
     whole = instruction.traits.tensor == "int8"
     kind = Sum(half=not whole and not here.has("F32"), whole=whole, saturating=whole and here.has("SAT"))
-    left = Factor(WARPS * _ROWS, depth, first, by_depth="tnspA" not in where.suffixes)
-    right = Factor(columns, depth, second, by_depth="tnspB" not in where.suffixes)
+    first_factor = Factor(WARPS * _ROWS, depth, first, by_depth="tnspA" not in where.suffixes)
+    second_factor = Factor(columns, depth, second, by_depth="tnspB" not in where.suffixes)
     register = where.terms[0].index
 
     def handler(x: State) -> None:
@@ -144,9 +144,9 @@ def multiply_warpgroup(here: Site) -> Handler:
             rows = left_matrix(registers_of(x, a, _ROWS * depth * first.bits // 1024), first, _ROWS, depth)
         else:
             member = (warps - np.searchsorted(owner, pieces)) % WARPS
-            whole_a = _read(x, left, register, pieces).reshape(len(warps), WARPS, _ROWS, depth)
+            whole_a = _read(x, first_factor, register, pieces).reshape(len(warps), WARPS, _ROWS, depth)
             rows = whole_a[np.arange(len(warps)), member]
-        columns_of_b = _read(x, right, register + 2, pieces)
+        columns_of_b = _read(x, second_factor, register + 2, pieces)
         keep = _EVERY if adding is None else x.get_uniform_predicate(adding.index) ^ np.bool_(adding.invert)
         kind.add(x, np.matmul(rows, columns_of_b.transpose(0, 2, 1)), source, keep, output.index)
 

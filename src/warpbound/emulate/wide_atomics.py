@@ -61,7 +61,7 @@ def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) ->
 
     def handler(x: State) -> None:
         memory, places = _target(x, space, address(x), size)
-        values = [np.stack([whole(x, read(x)) for read in words], axis=1) for words in reads]
+        values = [np.stack([whole(x, reader(x)) for reader in words], axis=1) for words in reads]
         if x.mask is not None:
             places, values = places[x.mask], [column[x.mask] for column in values]
         result = change(memory, places, *values)

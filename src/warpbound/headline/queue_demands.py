@@ -62,10 +62,10 @@ def loads(x: ActiveWork, values: Parameters) -> Loads:
     """The load phases of one warp; lines from beyond L1 are spread evenly over the loads."""
     work, gpu, clock_hz = x.work, x.gpu, x.clock_hz
     memory = work.memory
-    read = memory.l2_sectors_read
+    sectors_read = memory.l2_sectors_read
     requests = memory.global_load_requests
-    per_load = read / _sectors_per_line(work) / requests if requests else 0.0
-    from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * read)) if read else 0.0
+    per_load = sectors_read / _sectors_per_line(work) / requests if requests else 0.0
+    from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * sectors_read)) if sectors_read else 0.0
     loaded, times = _kinds(tuple(work.phases))
     waited = loaded * per_load
     level = levels(gpu, clock_hz)

@@ -52,9 +52,9 @@ def stalls(work: Workload, alone: Block, tightest: str, balance: Balance, popula
     reasons[reason_of(tightest)] += max(0.0, crowded)
     for name, wait in balance.waiting.items():
         reasons[reason_of(name)] += _first(wait)
-    left = _first(np.divide(population, balance.rate)) - sum(reasons.values())
+    remainder = _first(np.divide(population, balance.rate)) - sum(reasons.values())
     busiest = max(balance.utilization, key=lambda name: _first(balance.utilization[name]))
-    reasons[reason_of(busiest)] += max(0.0, left)
+    reasons[reason_of(busiest)] += max(0.0, remainder)
     return reasons
 
 

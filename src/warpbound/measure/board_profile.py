@@ -148,7 +148,7 @@ def profile(summary: Summary, board: Gpu | None) -> str:
     for parameter, rows in summary.estimates.items():
         if parameter in PARAMETERS:
             parameters[parameter] = _quantity(rows, summary, parameters.get(parameter))
-    ordered = {known: parameters[known] for known in PARAMETERS if known in parameters}
+    ordered = {name: parameters[name] for name in PARAMETERS if name in parameters}
     return as_toml(name, board.aliases if board else (), summary.facts.compute_capability, ordered)
 
 

@@ -61,8 +61,8 @@ def measure(
     """Run on a device with code compiled here or cubins from a folder; compiling counts as part of `within`."""
     begin, arch = time.monotonic(), device.facts().arch
     code = _compiled(request.names, arch) if cubins is None else cubin_build.read(cubins, request.names, arch)
-    left = max(0.0, request.within - (time.monotonic() - begin))
-    return run(device, code, replace(request, within=left), report)
+    left_s = max(0.0, request.within - (time.monotonic() - begin))
+    return run(device, code, replace(request, within=left_s), report)
 
 
 def _compiled(names: tuple[str, ...], arch: int) -> cubin_build.Cubins:

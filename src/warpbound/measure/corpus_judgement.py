@@ -99,8 +99,8 @@ def _run(predict: Predict, tasks: Sequence[Any], report: Report) -> Iterator[lis
             now = time.monotonic()
             if now - last_report >= REPORT_EVERY_S:
                 last_report = now
-                left = (len(tasks) - number) * (now - begin) / number
-                report(f"{number} of {len(tasks)} kernels and launches predicted, about {left:.0f} s left")
+                left_s = (len(tasks) - number) * (now - begin) / number
+                report(f"{number} of {len(tasks)} kernels and launches predicted, about {left_s:.0f} s left")
             yield result
 
 

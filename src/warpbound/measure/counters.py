@@ -166,11 +166,11 @@ def emulated(name: str, board: Gpu) -> dict[str, float]:
 
 
 def compare(
-    counted: Mapping[str, Counts], board: Gpu, count: Callable[[str, Gpu], Counts] = emulated
+    counts_by_kernel: Mapping[str, Counts], board: Gpu, count: Callable[[str, Gpu], Counts] = emulated
 ) -> list[Compared]:
     """Every count that both have, kernel by kernel, without kernels that cannot be emulated."""
     rows = []
-    for kernel, counts in counted.items():
+    for kernel, counts in counts_by_kernel.items():
         try:
             emulated_counts = count(kernel, board)
         except WarpboundError:

@@ -118,9 +118,9 @@ def _is_long(launch: ProfiledLaunch) -> bool:
 
 
 def _dram_rate(launch: ProfiledLaunch) -> float | None:
-    read, write_bytes = launch.number("dram__bytes_read.sum"), launch.number("dram__bytes_write.sum")
+    read_bytes, write_bytes = launch.number("dram__bytes_read.sum"), launch.number("dram__bytes_write.sum")
     time_s = duration_s(launch)
-    return None if read is None or write_bytes is None or not time_s else (read + write_bytes) / time_s
+    return None if read_bytes is None or write_bytes is None or not time_s else (read_bytes + write_bytes) / time_s
 
 
 def _l2_rate(launch: ProfiledLaunch, like: Gpu) -> Iterator[float]:

@@ -99,7 +99,7 @@ def _measure(bench: Bench, part: PlannedMechanism, request: RunRequest, progress
             if not sheet.has(case) and failures.allow(case) and not progress.over:
                 failures.note(case, _try(bench, part.mechanism, case, sheet))
                 sheet.save_periodically()
-            progress.step(part.mechanism, seconds, measured=sheet.has(case))
+            progress.step(part.mechanism, seconds, newly=sheet.has(case))
     finally:
         file = sheet.save()
     return file
@@ -206,15 +206,15 @@ class _Progress:
         """Whether the time is up."""
         return time.monotonic() - self._begin > self.within
 
-    def step(self, mechanism: str, seconds: float, *, measured: bool) -> None:
+    def step(self, mechanism: str, seconds: float, *, newly: bool) -> None:
         self._done += seconds
-        self.left += self.over and not measured
+        self.left += self.over and not newly
         now = time.monotonic()
         if now - self._last_report < REPORT_EVERY_S:
             return
         self._last_report = now
-        left = (self._total - self._done) * (now - self._begin) / self._done
-        self.report(f"{mechanism}: {100 * self._done / self._total:.0f} % done, about {left:.0f} s left")
+        left_s = (self._total - self._done) * (now - self._begin) / self._done
+        self.report(f"{mechanism}: {100 * self._done / self._total:.0f} % done, about {left_s:.0f} s left")
 
 
 def save(file: RawFile, path: Path) -> None:

@@ -140,7 +140,7 @@ def quantile(values: Sequence[float], counts: Sequence[float], share: float) -> 
 def otsu_threshold(values: Array, counts: Array) -> float:
     """The threshold that leaves the least variance within both classes (Otsu); `values` ascending."""
     weight, moment = np.cumsum(counts), np.cumsum(counts * values)
-    left, right = weight[:-1], weight[-1] - weight[:-1]
-    means = moment[:-1] / left, (moment[-1] - moment[:-1]) / right
-    between = left * right * (means[0] - means[1]) ** 2 if len(values) > 1 else [0.0]
+    below, right = weight[:-1], weight[-1] - weight[:-1]
+    means = moment[:-1] / below, (moment[-1] - moment[:-1]) / right
+    between = below * right * (means[0] - means[1]) ** 2 if len(values) > 1 else [0.0]
     return float(values[int(np.argmax(between))])

@@ -97,15 +97,15 @@ class _Reader:
                 self.registers.write((here.output.kind, here.output.index + part), value, guard)
 
     def _results(self, here: Site, guard: Guard, address: Value | None) -> tuple[Value, ...]:
-        one, traits = here.instruction, here.instruction.traits
+        instruction, traits = here.instruction, here.instruction.traits
         if here.output is None:
             return ()
         if address is not None:
             per_lane = traits.kind == "atomic" or "local" in traits.spaces
             same = isinstance(address, Form) and address.uniform and not per_lane
-            return (self.registers.any_value() if same else f"data loaded{at_place(one)}",)
+            return (self.registers.any_value() if same else f"data loaded{at_place(instruction)}",)
         if traits.kind in _NO_ADDRESSES and not traits.affine:
-            return (f"`{one.opcode}`{at_place(one)}",)
+            return (f"`{instruction.opcode}`{at_place(instruction)}",)
         values = [self.registers.value(x, guard) for x in here.sources if x.kind != "special"]
         return results(self.registers, here, values)
 

@@ -39,14 +39,14 @@ def _short(registers: Registers, here: Site, values: list[Value], value: Value) 
     return value
 
 
-def unfollowed(registers: Registers, one: Instruction, values: Sequence[Value]) -> Value:
+def unfollowed(registers: Registers, instruction: Instruction, values: Sequence[Value]) -> Value:
     """An operation that forms do not follow: of values of the whole warp it makes one, of others none."""
     for value in values:
         if isinstance(value, str):
             return value
-    if all(value.uniform for value in values if isinstance(value, Form)) and not one.traits.by_lane:
+    if all(value.uniform for value in values if isinstance(value, Form)) and not instruction.traits.by_lane:
         return registers.any_value()
-    return f"`{one.opcode}`{at_place(one)}"
+    return f"`{instruction.opcode}`{at_place(instruction)}"
 
 
 def _forms(values: Iterable[Value]) -> list[Form] | None:
@@ -150,8 +150,8 @@ def _right(registers: Registers, instruction: Instruction, form: Form, how: tupl
     """form >> amount; the sign of an index is 0."""
     amount, kind = how
     if form.exact:
-        known = form.known if kind == "signed" else form.known & np.int64(0xFFFF_FFFF)
-        return affine.constant(known >> np.int64(amount))
+        base = form.known if kind == "signed" else form.known & np.int64(0xFFFF_FFFF)
+        return affine.constant(base >> np.int64(amount))
     if amount == 31:
         return affine.constant(0)
     return affine.divide(form, 1 << amount) or unfollowed(registers, instruction, [form])
@@ -212,8 +212,8 @@ def _special(registers: Registers, here: Site, values: list[Value]) -> tuple[Val
     if kind == "NTID" and axis:
         return (affine.constant(threads.block["XYZ".index(axis)]),)
     if kind in ("CTAID", "NCTAID") and axis:
-        known = threads.grid.get(axis) if kind == "NCTAID" else None
-        return (affine.unknown(f"{kind}.{axis}") if known is None else affine.constant(known),)
+        size = threads.grid.get(axis) if kind == "NCTAID" else None
+        return (affine.unknown(f"{kind}.{axis}") if size is None else affine.constant(size),)
     if kind == "LANEID":
         return (affine.constant(np.tile(np.arange(32), (threads.warps, 1))),)
     if name in ("SRZ", "SR_CgaCtaId"):  # the rank in the cluster moves shared addresses by 2^24

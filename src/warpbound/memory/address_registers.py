@@ -74,9 +74,9 @@ class Registers:
             return affine.constant(self.threads.words[offset])
         return affine.unknown(f"{ALIGNED}c[{bank:#x}][{offset:#x}]")
 
-    def guard(self, one: Instruction) -> Guard:
+    def guard(self, instruction: Instruction) -> Guard:
         """The condition under which an instruction is executed."""
-        by = one.guard
+        by = instruction.guard
         if by is None or by.index == PT:
             return None
         return by.kind, by.index, by.invert, self.writes.get((by.kind, by.index), 0)
@@ -101,13 +101,13 @@ class Registers:
             before = before.before
         self.held[key] = _Held(value, guard if before else None, before)
 
-    def either(self, one: Value, other: Value) -> Value:
+    def either(self, first: Value, second: Value) -> Value:
         """One of two values; which one is not known."""
-        if isinstance(one, str) or isinstance(other, str):
-            return one if isinstance(one, str) else other
-        if affine.equal(one, other):
-            return one
-        return self.any_value() if one.uniform and other.uniform else "a choice between two values"
+        if isinstance(first, str) or isinstance(second, str):
+            return first if isinstance(first, str) else second
+        if affine.equal(first, second):
+            return first
+        return self.any_value() if first.uniform and second.uniform else "a choice between two values"
 
     def _plain(self, operand: Operand, guard: Guard) -> Value:
         match operand.kind:
@@ -141,6 +141,6 @@ def has_register(operand: Operand) -> bool:
     return any(term.index != RZ for term in operand.terms)
 
 
-def at_place(one: Instruction) -> str:
+def at_place(instruction: Instruction) -> str:
     """Position of an instruction, in words."""
-    return f" at line {one.place.outermost.line}" if one.place else f" at {one.address:#x}"
+    return f" at line {instruction.place.outermost.line}" if instruction.place else f" at {instruction.address:#x}"

@@ -51,9 +51,9 @@ def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints, Ints]:
 def numbered(keys: Ints, kinds: int) -> tuple[Ints, Ints]:
     """The distinct keys below `kinds`, ascending, and the number of each entry's key among them, (n,)."""
     if kinds > 16 * len(keys) + 1024:
-        found, number = np.unique(keys, return_inverse=True)
-        return found, number.ravel()
-    found = np.flatnonzero(np.bincount(keys, minlength=kinds))
+        values, number = np.unique(keys, return_inverse=True)
+        return values, number.ravel()
+    values = np.flatnonzero(np.bincount(keys, minlength=kinds))
     place = np.empty(kinds, np.int64)
-    place[found] = np.arange(len(found))
-    return found, place[keys]
+    place[values] = np.arange(len(values))
+    return values, place[keys]

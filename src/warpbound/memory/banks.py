@@ -127,16 +127,16 @@ def _one_broadcast(word: NDArray[np.uint64], active: Lanes) -> Counts:
     bank = (word % np.uint64(16)).astype(np.int64)
     same_word = word[..., :, None] == word[..., None, :]
     same_bank = bank[..., :, None] == bank[..., None, :]
-    left, steps = active.copy(), np.zeros(active.shape[:-1], np.int64)
+    pending, steps = active.copy(), np.zeros(active.shape[:-1], np.int64)
     for _ in range(LANES // 2):
-        steps += left.any(axis=-1)
-        in_bank = (same_bank & left[..., None, :]).sum(axis=-1)
-        wants = (same_word & left[..., None, :]).sum(axis=-1)
-        chosen = np.where(left, in_bank * 32 + wants, -1).argmax(axis=-1)[..., None]
-        of_word = np.take_along_axis(word, chosen, axis=-1) == word
-        earlier = (same_bank & left[..., None, :] & np.tri(16, k=-1, dtype=bool)).any(axis=-1)
-        broadcasting = np.take_along_axis(bank, chosen, axis=-1) == bank
-        left &= np.where(broadcasting, ~of_word, earlier)
+        steps += pending.any(axis=-1)
+        in_bank = (same_bank & pending[..., None, :]).sum(axis=-1)
+        wants = (same_word & pending[..., None, :]).sum(axis=-1)
+        lane = np.where(pending, in_bank * 32 + wants, -1).argmax(axis=-1)[..., None]
+        of_word = np.take_along_axis(word, lane, axis=-1) == word
+        earlier = (same_bank & pending[..., None, :] & np.tri(16, k=-1, dtype=bool)).any(axis=-1)
+        broadcasting = np.take_along_axis(bank, lane, axis=-1) == bank
+        pending &= np.where(broadcasting, ~of_word, earlier)
     return steps
 
 
@@ -159,22 +159,22 @@ def _merging_32_banks(addresses: Addresses, active: Lanes, width: int) -> Wavefr
         return Wavefronts(apart.sum(axis=-1), on.any(axis=-1).sum(axis=-1))
     pairs = (len(words), on.shape[1] // 2, 2 * on.shape[2])
     together = _most_per_bank(words.reshape(pairs), on.reshape(pairs))
-    joined = _repeats(addresses, active, pairs[1])
+    merged = _repeats(addresses, active, pairs[1])
     parts_used = on.any(axis=-1).reshape(len(words), -1, 2).sum(axis=-1)
-    actual = np.where(joined, together, apart.reshape(len(words), -1, 2).sum(axis=-1))
-    ideal = np.where(joined, np.minimum(parts_used, 1), parts_used)
+    actual = np.where(merged, together, apart.reshape(len(words), -1, 2).sum(axis=-1))
+    ideal = np.where(merged, np.minimum(parts_used, 1), parts_used)
     return Wavefronts(actual.sum(axis=-1), ideal.sum(axis=-1))
 
 
 def _repeats(addresses: Addresses, active: Lanes, groups: int) -> Lanes:
     """Whether each group of lanes repeats addresses as `_merging_32_banks` wants, shape (n, groups)."""
-    joined = np.zeros((len(addresses), groups), bool)
+    merged = np.zeros((len(addresses), groups), bool)
     lane = np.arange(LANES)
     for distance in (1, 2):
         other = lane ^ distance
         fits = ~active | ~active[:, other] | (addresses == addresses[:, other])
-        joined |= fits.reshape(len(addresses), groups, -1).all(axis=-1)
-    return joined
+        merged |= fits.reshape(len(addresses), groups, -1).all(axis=-1)
+    return merged
 
 
 def _rows_of_8_bytes(addresses: Addresses, active: Lanes, width: int) -> Wavefronts:
@@ -228,11 +228,11 @@ def _most_per_bank(words: NDArray[np.uint64], active: Lanes) -> Counts:
     return _fullest(ordered % np.uint64(BANKS), first, BANKS)
 
 
-def _fullest(bank: NDArray[np.uint64], counted: Lanes, banks: int) -> Counts:
+def _fullest(bank: NDArray[np.uint64], lanes: Lanes, banks: int) -> Counts:
     """Counted entries in the fullest bank of each row; the last axis is the row."""
     rows = int(np.prod(bank.shape[:-1]))
     row = np.repeat(np.arange(rows), bank.shape[-1])
     place = row * banks + bank.reshape(-1).astype(np.int64)
-    loads = np.bincount(place[counted.reshape(-1)], minlength=rows * banks)
+    loads = np.bincount(place[lanes.reshape(-1)], minlength=rows * banks)
     most = loads.reshape(*bank.shape[:-1], banks).max(axis=-1)
     return np.asarray(most, dtype=np.int64)

@@ -58,10 +58,10 @@ def having(count: int, sizes: Grid) -> Ints:
         return np.array([count])
     stride = math.prod(sizes[:-1])
     whole, rest = divmod(count, stride)
-    layer, begun = having(stride, sizes[:-1]), having(rest, sizes[:-1])
+    layer, part = having(stride, sizes[:-1]), having(rest, sizes[:-1])
     if not whole:
-        return np.concatenate([begun, 0 * begun])
-    return np.concatenate([layer, (whole - 1) * layer + begun])
+        return np.concatenate([part, 0 * part])
+    return np.concatenate([layer, (whole - 1) * layer + part])
 
 
 def neighbours(blocks: Ints, grid: Grid) -> Neighbours:

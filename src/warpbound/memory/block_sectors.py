@@ -37,26 +37,26 @@ class BlockSectors:
         """Number of the sector of each access, (m,)."""
         return self.number[self.pair]
 
-    def marked(self, chosen: Flags) -> Flags:
+    def marked(self, accesses: Flags) -> Flags:
         """Which pairs the chosen accesses, (m,), are of, (p,)."""
         result = np.zeros(len(self.sector), bool)
-        result[self.pair[chosen]] = True
+        result[self.pair[accesses]] = True
         return result
 
-    def same_sector(self, chosen: Flags) -> Flags:
+    def same_sector(self, accesses: Flags) -> Flags:
         """Which accesses are to a sector that one of the chosen accesses is to, (m,) both."""
         result = np.zeros(self.sectors, bool)
         numbers = self.number_of_access
-        result[numbers[chosen]] = True
+        result[numbers[accesses]] = True
         return np.asarray(result[numbers])
 
-    def of_blocks(self, chosen: Flags, accesses: Ints) -> "BlockSectors":
+    def of_blocks(self, blocks: Flags, accesses: Ints) -> "BlockSectors":
         """Those of some blocks, (b,), which are numbered anew; accesses : positions of their accesses."""
-        own = chosen[self.block]
+        own = blocks[self.block]
         sector = self.sector[own]
-        block = (np.cumsum(chosen) - 1)[self.block[own]]
+        block = (np.cumsum(blocks) - 1)[self.block[own]]
         pair = (np.cumsum(own) - 1)[self.pair[accesses]]
-        return BlockSectors(sector, block, _numbers(sector), pair, self.turn[chosen])
+        return BlockSectors(sector, block, _numbers(sector), pair, self.turn[blocks])
 
 
 def block_sectors(sector: Ints, block: Ints, turn: Ints) -> BlockSectors:

@@ -84,10 +84,10 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
     """
     if before is stream and len(stream.place) and stream.place[0] == stream.place[-1]:
         return _second_round(stream, cache)
-    whole, measured = _joined(before, stream)
+    whole, of_second = _joined(before, stream)
     run_of, lines = _runs(_line_keys(whole))
     if _all_stay(lines, cache):
-        return _nothing_lost(whole, measured)
+        return _nothing_lost(whole, of_second)
     distance = lines.distances()
     stay_of_run = _stays(lines, (distance < 0) | (distance >= cache.lines))
     stay = stay_of_run[run_of]
@@ -95,10 +95,10 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
     hit = np.ones(len(stay), bool)
     hit[first] = False
     if not len(dirty_stays):
-        return Outcome(hit[measured], 0.0, 0.0)
+        return Outcome(hit[of_second], 0.0, 0.0)
     gone = _gone(dirty_stays, stay_of_run[_kept_runs(lines, cache)])
     early = 0.0 if before is None else estimate(before, cache).written_back
-    return Outcome(hit[measured], gone - early, float(len(dirty_stays)) - gone)
+    return Outcome(hit[of_second], gone - early, float(len(dirty_stays)) - gone)
 
 
 def _second_round(stream: Stream, cache: Cache) -> Outcome:
@@ -116,9 +116,9 @@ def _second_round(stream: Stream, cache: Cache) -> Outcome:
     hit[first] = False
     if not len(dirty):
         return Outcome(hit[count:], 0.0, 0.0)
-    kept = _kept_runs(lines, cache)
+    kept_runs = _kept_runs(lines, cache)
     early = _sectors_of_stays(stream, each[0][run_of])[1]
-    gone, gone_early = _gone(dirty, each[1][kept]), _gone(early, each[0][kept])
+    gone, gone_early = _gone(dirty, each[1][kept_runs]), _gone(early, each[0][kept_runs])
     return Outcome(hit[count:], gone - gone_early, float(len(dirty)) - gone)
 
 
@@ -142,11 +142,11 @@ def _all_stay(lines: Touches, cache: Cache) -> bool:
     return int(np.bincount(lines.items[lines.lasts] >> HIGH).max(initial=0)) <= cache.lines
 
 
-def _nothing_lost(whole: Stream, measured: NDArray[np.bool_]) -> Outcome:
+def _nothing_lost(whole: Stream, of_second: NDArray[np.bool_]) -> Outcome:
     """The outcome where no line is ever replaced: the first access to a sector misses, all others hit."""
     hit = np.ones(len(whole.sector), bool)
     hit[first_of_each(whole.place << HIGH | whole.sector)] = False
-    return Outcome(hit[measured], 0.0, _changed_sectors(whole))
+    return Outcome(hit[of_second], 0.0, _changed_sectors(whole))
 
 
 def _changed_sectors(stream: Stream) -> float:
@@ -158,7 +158,7 @@ def _changed_sectors(stream: Stream) -> float:
 
 def exact(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome:
     """Outcome by simulating every access, after the cache has seen `before`."""
-    whole, measured = _joined(before, stream)
+    whole, of_second = _joined(before, stream)
     keys = _line_keys(whole)
     unique, line = np.unique(keys, return_inverse=True)
     place = whole.place[np.unique(line, return_index=True)[1]] if len(keys) else whole.place
@@ -171,7 +171,7 @@ def exact(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome
         set_of.astype(np.int64),
         (len(places) * cache.sets, cache.ways),
     )
-    return Outcome(hit[measured], float(written_back[measured].sum()), float(dirty))
+    return Outcome(hit[of_second], float(written_back[of_second].sum()), float(dirty))
 
 
 SIMULATIONS: dict[str, Callable[..., Outcome]] = {"estimate": estimate, "exact": exact}
@@ -186,15 +186,15 @@ _LINE_MASK = (1 << HIGH) - 1  # lines of a 49-bit address space; the place stand
 
 def _joined(before: Stream | None, stream: Stream) -> tuple[Stream, NDArray[np.bool_]]:
     """Both streams as one, place by place, and which accesses are of the second."""
-    measured = np.ones(len(stream.sector), bool)
+    of_second = np.ones(len(stream.sector), bool)
     if before is None:
-        return stream, measured
-    measured = np.concatenate([np.zeros(len(before.sector), bool), measured])
+        return stream, of_second
+    of_second = np.concatenate([np.zeros(len(before.sector), bool), of_second])
     sector, kind, place = (
         np.concatenate([getattr(before, name), getattr(stream, name)]) for name in ("sector", "kind", "place")
     )
     order = np.argsort(place, kind="stable")  # of two ascending rows: a merge, no sort
-    return Stream(sector[order], kind[order], place[order]), measured[order]
+    return Stream(sector[order], kind[order], place[order]), of_second[order]
 
 
 def _line_keys(stream: Stream) -> NDArray[np.int64]:

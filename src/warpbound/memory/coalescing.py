@@ -91,10 +91,10 @@ def _ordered(addresses: Addresses, active: Lanes, width: int) -> Transactions:
     in_order = ((segment == start) | ~on).all(axis=-1) & (start[..., 0] % np.uint64(16 * width) == 0)
     is_used, active_lanes = on.any(axis=-1), on.sum(axis=-1)
     count, size = {4: (1, 64), 8: (1, 128), 16: (2, 128)}.get(width, (0, 0))
-    joined = in_order & (count > 0)
-    transactions = np.where(joined, count * is_used, active_lanes)
+    fits = in_order & (count > 0)
+    transactions = np.where(fits, count * is_used, active_lanes)
     return Transactions(
-        transactions.sum(axis=-1), np.where(joined, count * size * is_used, 32 * active_lanes).sum(axis=-1)
+        transactions.sum(axis=-1), np.where(fits, count * size * is_used, 32 * active_lanes).sum(axis=-1)
     )
 
 
@@ -108,17 +108,17 @@ def _smallest_segments(addresses: Addresses, active: Lanes, width: int) -> Trans
     per_segment = {1: 1, 2: 2}.get(width, 4)
     segment = sector // np.uint64(per_segment)
     leads = first.copy()  # the first sector of its segment; sectors are sorted, so segments are together
-    held, lead = segment[..., 0], sector[..., 0]
+    current, lead = segment[..., 0], sector[..., 0]
     total = np.zeros(first.shape[:-1], np.int64)
     size = np.where(first[..., 0], SECTOR_B, 0)
     for k in range(1, first.shape[-1]):
-        same = first[..., k] & (segment[..., k] == held)
+        same = first[..., k] & (segment[..., k] == current)
         leads[..., k] = first[..., k] & ~same
         one_half = sector[..., k] // np.uint64(2) == lead // np.uint64(2)
-        grown = np.where(one_half, np.maximum(size, 64), 32 * per_segment)
+        larger = np.where(one_half, np.maximum(size, 64), 32 * per_segment)
         total += np.where(leads[..., k], size, 0)
-        size = np.where(leads[..., k], SECTOR_B, np.where(same, grown, size))
-        held = np.where(leads[..., k], segment[..., k], held)
+        size = np.where(leads[..., k], SECTOR_B, np.where(same, larger, size))
+        current = np.where(leads[..., k], segment[..., k], current)
         lead = np.where(leads[..., k], sector[..., k], lead)
     return Transactions(leads.sum(axis=(-1, -2), dtype=np.int64), (total + size).sum(axis=-1))
 
@@ -154,11 +154,11 @@ _DEFAULT_CACHING = {"1.0": "l2", "1.2": "l2", "2.x": "l1", "3.x": "l2", "sectore
 
 def _caching(arch: int, caching: str) -> str:
     name = family(arch)
-    chosen = _DEFAULT_CACHING[name] if caching == "default" else caching
-    if (name, chosen) not in RULES:
-        known = ", ".join(sorted(c for f, c in RULES if f == name))
-        raise CommandError(f"Caching {caching!r} does not exist on sm_{arch}.", f"There: default, {known}.")
-    return chosen
+    rule = _DEFAULT_CACHING[name] if caching == "default" else caching
+    if (name, rule) not in RULES:
+        names = ", ".join(sorted(c for f, c in RULES if f == name))
+        raise CommandError(f"Caching {caching!r} does not exist on sm_{arch}.", f"There: default, {names}.")
+    return rule
 
 
 def _halves(lanes: NDArray[_T]) -> NDArray[_T]:

@@ -168,20 +168,20 @@ class _Scope:
                 return affine.constant(self.threads.grid[axis])
         return affine.unknown(f"{vector}.{axis.lower()}")
 
-    def _operation(self, sign: str, one: Form, other: Form) -> Form:
+    def _operation(self, sign: str, first: Form, second: Form) -> Form:
         match sign:
             case "+":
-                return affine.add(one, other)
+                return affine.add(first, second)
             case "-":
-                return affine.subtract(one, other)
+                return affine.subtract(first, second)
             case "*":
-                return self._product(one, other)
-        if one.exact and other.exact:
-            return affine.constant(self._exact(sign, one, other))
-        number = int(other.known) if other.exact and np.ndim(other.known) == 0 else 0
-        result = self._by_number(sign, one, number) if number > 0 else None
-        if result is None and one.uniform and other.uniform:
-            return affine.unknown(f"({spelled(one)} {sign} {spelled(other)})")
+                return self._product(first, second)
+        if first.exact and second.exact:
+            return affine.constant(self._exact(sign, first, second))
+        number = int(second.known) if second.exact and np.ndim(second.known) == 0 else 0
+        result = self._by_number(sign, first, number) if number > 0 else None
+        if result is None and first.uniform and second.uniform:
+            return affine.unknown(f"({spelled(first)} {sign} {spelled(second)})")
         if result is None:
             raise CommandError(
                 f"{self.text!r}: what {sign} gives depends on a value that is not known.",
@@ -204,23 +204,23 @@ class _Scope:
                 return affine.remainder(form, number + 1)
         return None
 
-    def _exact(self, sign: str, left: Form, other: Form) -> Any:
-        right = other.known
+    def _exact(self, sign: str, first: Form, second: Form) -> Any:
+        right = second.known
         if sign in ("/", "%") and not np.all(right):
             raise CommandError(f"{self.text!r} divides by zero.", "Check the divisor.")
         if sign in ("<<", ">>") and not np.all((right >= 0) & (right < 32)):
             raise CommandError(f"{self.text!r} shifts by less than 0 or more than 31 bits.", "Check the shift.")
-        return _EXACT[sign](left.known, right)
+        return _EXACT[sign](first.known, right)
 
-    def _clamped(self, name: str, left: Form, other: Form) -> Form:
-        if left.exact and other.exact:
-            return affine.constant(_EXACT[name](left.known, other.known))
-        if left.uniform != other.uniform:
-            return other if left.uniform else left
-        return self._operation("|", left, other)  # of two uniform values another one; else refused
+    def _clamped(self, name: str, first: Form, second: Form) -> Form:
+        if first.exact and second.exact:
+            return affine.constant(_EXACT[name](first.known, second.known))
+        if first.uniform != second.uniform:
+            return second if first.uniform else first
+        return self._operation("|", first, second)  # of two uniform values another one; else refused
 
-    def _product(self, left: Form, other: Form) -> Form:
-        product = affine.multiply(left, other)
+    def _product(self, first: Form, second: Form) -> Form:
+        product = affine.multiply(first, second)
         if product is None:
             raise CommandError(f"{self.text!r} multiplies out to too many terms.", "Give values with --where.")
         return product
@@ -236,7 +236,7 @@ def _settled(form: Form) -> Form:
     return Form(terms)
 
 
-def _truncated(left: Any, other: Any) -> Any:
+def _truncated(first: Any, second: Any) -> Any:
     """C's integer division."""
-    quotient = np.abs(left) // np.abs(other)
-    return np.where((left < 0) != (other < 0), -quotient, quotient)[()]
+    quotient = np.abs(first) // np.abs(second)
+    return np.where((first < 0) != (second < 0), -quotient, quotient)[()]

@@ -29,10 +29,10 @@ def between_flushes(traffic: Traffic, l2_bytes: float, code_bytes: float) -> Tra
     only_read = max(0.0, traffic.touched_bytes - changed, traffic.dram_bytes_read - changed)
     stays = min(changed, l2_bytes * changed / max(1.0, changed + READ_STAYS * only_read))
     replaced = min(1.0, max(0.0, (changed + only_read) / l2_bytes - FREE) / (1.0 - FREE))
-    written = max(0.0, traffic.dram_bytes_written - stays) + OTHERS * l2_bytes * replaced
+    written_B = max(0.0, traffic.dram_bytes_written - stays) + OTHERS * l2_bytes * replaced
     return replace(
         traffic,
         dram_bytes_read=traffic.dram_bytes_read + CONSTANTS_B + code_bytes,
-        dram_bytes_written=written,
+        dram_bytes_written=written_B,
         left_in_l2_bytes=stays,
     )

@@ -77,46 +77,46 @@ def array_of(sector: Ints, arrays: tuple[tuple[int, int], ...]) -> Ints:
     return np.where(inside, nearest, len(arrays))
 
 
-def footprint(sector: Ints, block: Ints, array: Ints, sampled: Sampled, room: Reals) -> Footprint:
-    """Footprint of accesses: sector, position of its block in `sampled`, array; shape (m,) each.
+def footprint(sector: Ints, block: Ints, array: Ints, sample_of: Sampled, room: Reals) -> Footprint:
+    """Footprint of accesses: sector, position of its block in `sample_of`, array; shape (m,) each.
 
     room : most sectors that each array has, and infinity for what is in none, (arrays + 1,).
     """
-    order = np.argsort(sampled.blocks, kind="stable")
+    order = np.argsort(sample_of.blocks, kind="stable")
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))  # position in launch order
-    numbers = sampled.blocks[order]
-    adjacent = neighbours(numbers, sampled.grid)
+    numbers = sample_of.blocks[order]
+    adjacent = neighbours(numbers, sample_of.grid)
     owner = number[block]
     shape = len(order), len(room)
     new, own_sectors = _touches(sector, owner, array, shape)
     apart = adjacent.patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
     new_in_patch, _ = _touches(apart, owner, array, shape)
     sample = new.sum(axis=0)
-    at_once = min(sampled.at_once, sampled.of_blocks)
+    at_once = min(sample_of.at_once, sample_of.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
-    launch = sample + _added_by_others(new, group, sampled, order)
+    launch = sample + _added_by_others(new, group, sample_of, order)
     launch = np.minimum(np.maximum(room, sample), launch)
-    added = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sampled.of_blocks)
+    new_per_block = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sample_of.of_blocks)
     own = new[group == 0]
-    sizes = extents(sampled.grid)[: adjacent.axes] if adjacent.axes > 1 else (sampled.of_blocks,)
+    sizes = extents(sample_of.grid)[: adjacent.axes] if adjacent.axes > 1 else (sample_of.of_blocks,)
     if adjacent.axes:
         shares = _added(new_in_patch, adjacent.along, adjacent.axes, launch) / np.maximum(
             _added(own_sectors, adjacent.along, adjacent.axes, launch), 1.0
         )
-        windows = _of_windows(_mean(own_sectors, sampled, order), shares, having(sampled.of_blocks, sizes))
+        windows = _of_windows(_mean(own_sectors, sample_of, order), shares, having(sample_of.of_blocks, sizes))
         launch = np.minimum(launch, np.maximum(sample, windows))
 
     def consecutive(count: int) -> Reals:
         later = having(count, sizes) - having(min(count, len(own)), sizes)
-        return np.asarray(own[:count].sum(axis=0) + later @ added)
+        return np.asarray(own[:count].sum(axis=0) + later @ new_per_block)
 
-    touched = consecutive(at_once)
-    turn = np.minimum(launch, touched)
-    longer = (stride for stride in strides(sampled.grid)[: adjacent.axes] if stride > at_once)
-    row = np.minimum(launch, consecutive(min(next(longer, sampled.row), sampled.of_blocks)))
-    fresh = np.minimum(turn, consecutive(2 * at_once) - touched)
-    return Footprint(sample, row, turn, fresh, launch, touched - turn, added[0])
+    at_a_time = consecutive(at_once)
+    turn = np.minimum(launch, at_a_time)
+    longer = (stride for stride in strides(sample_of.grid)[: adjacent.axes] if stride > at_once)
+    row = np.minimum(launch, consecutive(min(next(longer, sample_of.row), sample_of.of_blocks)))
+    fresh = np.minimum(turn, consecutive(2 * at_once) - at_a_time)
+    return Footprint(sample, row, turn, fresh, launch, at_a_time - turn, new_per_block[0])
 
 
 def _of_windows(own: Reals, shares: Reals, blocks: Ints) -> Reals:
@@ -130,20 +130,20 @@ def _of_windows(own: Reals, shares: Reals, blocks: Ints) -> Reals:
     return np.where(window[1:].any(axis=0), own * (blocks @ np.where(window, shares, 1.0)), np.inf)
 
 
-def _mean(own: Reals, sampled: Sampled, order: Ints) -> Reals:
+def _mean(own: Reals, sample_of: Sampled, order: Ints) -> Reals:
     """Mean of a number of the sampled blocks, in launch order, over the blocks of the launch; (arrays + 1,)."""
-    weights = np.ones(len(order)) if sampled.weights is None else sampled.weights[order]
+    weights = np.ones(len(order)) if sample_of.weights is None else sample_of.weights[order]
     return np.asarray(weights @ own / weights.sum())
 
 
-def _added_by_others(new: Reals, group: Ints, sampled: Sampled, order: Ints) -> Reals:
+def _added_by_others(new: Reals, group: Ints, sample_of: Sampled, order: Ints) -> Reals:
     """Sectors that all blocks outside the sample add, (arrays + 1,): those of each class as its sampled blocks do.
 
     new, group : as for `_beyond`. order : the sampled blocks in launch order.
     """
-    if sampled.of_class is None or sampled.weights is None or (sampled.of_class == sampled.of_class[0]).all():
-        return (sampled.of_blocks - len(order)) * _beyond(new, group)
-    of_class, weights = sampled.of_class[order], sampled.weights[order]
+    if sample_of.of_class is None or sample_of.weights is None or (sample_of.of_class == sample_of.of_class[0]).all():
+        return (sample_of.of_blocks - len(order)) * _beyond(new, group)
+    of_class, weights = sample_of.of_class[order], sample_of.weights[order]
     total = np.zeros(new.shape[1])
     for number in np.unique(of_class):
         own = of_class == number
@@ -160,8 +160,8 @@ def _touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> 
     own = first.copy()
     own[1:] |= owner[in_order][1:] != owner[in_order][:-1]
 
-    def by_block(chosen: Ints) -> Reals:
-        counts = np.bincount(owner[chosen] * shape[1] + array[chosen], minlength=shape[0] * shape[1])
+    def by_block(members: Ints) -> Reals:
+        counts = np.bincount(owner[members] * shape[1] + array[members], minlength=shape[0] * shape[1])
         return counts.reshape(shape).astype(np.float64)
 
     return by_block(in_order[first]), by_block(in_order[own])

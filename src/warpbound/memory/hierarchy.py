@@ -210,17 +210,17 @@ def order_of_rows(
     return rank
 
 
-def near(touched: SectorList, rows: Rows, machine: Facts, part: float, method: str) -> Near:
+def near(sectors: SectorList, rows: Rows, machine: Facts, part: float, method: str) -> Near:
     """Result in the L1s; part : share of all lines that is followed. method : "estimate" or "exact"."""
-    kind = rows.kind[touched.row]
+    kind = rows.kind[sectors.row]
     result = Near(*(np.zeros(len(kind), bool) for _ in range(3)))
     if not machine.l1_bytes:
         return result
-    own = np.flatnonzero((kind == READ) & rows.cached[touched.row])
-    row = touched.row[own]
+    own = np.flatnonzero((kind == READ) & rows.cached[sectors.row])
+    row = sectors.row[own]
     order = rows.ahead
     ahead = None if order is None else lambda leaders: order(leaders)[row]
-    loads = warp_runahead.Loads(touched.sector[own], rows.sm[row], rows.rank[row], ahead)
+    loads = warp_runahead.Loads(sectors.sector[own], rows.sm[row], rows.rank[row], ahead)
     simulate = caches.SIMULATIONS[method]
     from_l1 = _from_l1(loads, rows.l1_share[row], machine.l1_bytes * part, machine.lead_reach, simulate)
     result.hit[own], result.led[own] = from_l1.hit, from_l1.led
@@ -229,7 +229,7 @@ def near(touched: SectorList, rows: Rows, machine: Facts, part: float, method: s
 
 
 def levels(
-    touched: SectorList, rows: Rows, from_l1: Near, where: tuple[Facts, float, Reals], how: tuple[str, str]
+    sectors: SectorList, rows: Rows, from_l1: Near, where: tuple[Facts, float, Reals], how: tuple[str, str]
 ) -> Levels:
     """The level that serves each sector, given the result of the L1s.
 
@@ -238,12 +238,12 @@ def levels(
     launch).
     """
     machine, part, share = where
-    kind = rows.kind[touched.row]
+    kind = rows.kind[sectors.row]
     level = np.where(from_l1.hit, L1, L2).astype(np.int8)
     past = np.flatnonzero(level == L2)
-    past = past[order_by(rows.rank[touched.row[past]])]
-    stream = Stream(touched.sector[past], kind[past], np.zeros(len(past), np.int64))
-    row = touched.row[past]
+    past = past[order_by(rows.rank[sectors.row[past]])]
+    stream = Stream(sectors.sector[past], kind[past], np.zeros(len(past), np.int64))
+    row = sectors.row[past]
     accesses = l2_partitions.L2Accesses(stream, rows.sm[row], how[1] == "warm")
     outcome, lost = _from_l2(accesses, rows.turn[row], share[past], (machine, part), caches.SIMULATIONS[how[0]])
     level[past[~outcome.hit & (stream.kind != caches.WRITE)]] = DRAM
@@ -253,10 +253,10 @@ def levels(
     far[past] = lost
     far &= kind == READ
     reads = np.flatnonzero((level != L1) & (kind == READ))
-    row = touched.row[reads]
-    some = reads[read_together(touched.sector[reads], rows.moment[row], rows.sm[row])]
-    together[some] = groups(rows.moment[touched.row[some]], touched.sector[some])
-    far[some] = any_of(SIDES * together[some] + side_of(rows.sm[touched.row[some]]), far[some])
+    row = sectors.row[reads]
+    some = reads[read_together(sectors.sector[reads], rows.moment[row], rows.sm[row])]
+    together[some] = groups(rows.moment[sectors.row[some]], sectors.sector[some])
+    far[some] = any_of(SIDES * together[some] + side_of(rows.sm[sectors.row[some]]), far[some])
     once[some] = any_of(together[some], (level == DRAM)[some] & ~first[some])
     written_back, left_dirty = outcome.written_back, outcome.left_dirty
     return Levels(level, first, from_l1.repeated, from_l1.led, together, far, once, written_back, left_dirty)
@@ -275,15 +275,15 @@ def _from_l2(
     the machine, and the share of all lines that is followed.
     """
     hit, lost = np.zeros(len(share), bool), np.zeros(len(share), bool)
-    written_back = left = 0.0
+    written_back = left_dirty = 0.0
     changes = (np.diff(turn) != 0) & (np.diff(share) != 0)
     bounds = [0, *(np.flatnonzero(changes) + 1).tolist(), len(share)] if len(share) else []
     for begin, end in itertools.pairwise(bounds):
         own = slice(begin, end)
         result, lost[own] = _looked_up(l2_partitions.part_of(accesses, own, float(share[begin])), where, simulate)
         hit[own] = result.hit
-        written_back, left = written_back + result.written_back, left + result.left_dirty
-    return Outcome(hit, written_back, left), lost
+        written_back, left_dirty = written_back + result.written_back, left_dirty + result.left_dirty
+    return Outcome(hit, written_back, left_dirty), lost
 
 
 def _looked_up(
@@ -327,9 +327,9 @@ def read_together(
     return result
 
 
-def any_of(group: NDArray[np.int64], marked: NDArray[np.bool_]) -> NDArray[np.bool_]:
+def any_of(group: NDArray[np.int64], flags: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Whether any entry of the same group is marked, (m,); groups are numbered from 0."""
-    return np.asarray(np.bincount(group, marked) > 0)[group] if marked.any() else marked
+    return np.asarray(np.bincount(group, flags) > 0)[group] if flags.any() else flags
 
 
 def first_in_turn(turn: NDArray[np.int64], sector: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -184,8 +184,8 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
         row, sector, count = listed(accesses.rows(slice(start, start + _ROWS)), each)
         row += start
         if part < 1:
-            chosen = (sector >> 2).astype(np.uint64) * _LINE_FACTOR < np.uint64(part * 2.0**64)
-            row, sector, count = row[chosen], sector[chosen], count[chosen]
+            in_part = (sector >> 2).astype(np.uint64) * _LINE_FACTOR < np.uint64(part * 2.0**64)
+            row, sector, count = row[in_part], sector[in_part], count[in_part]
         rows.append(row)
         sectors.append(sector)
         addresses.append(count)

@@ -37,21 +37,21 @@ ROUNDING = 1e-9  # of a count: less is no error
 BY_AXES = 2  # blocks along each axis that show what adjacent ones share
 
 
-def errors(served: ServedSectors, of_blocks: int) -> Errors | None:
-    """Of the traffic of `served`; None with fewer than two blocks that stand for others."""
-    way = served.way
+def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
+    """Of the traffic of `sectors`; None with fewer than two blocks that stand for others."""
+    way = sectors.way
     weights = _weights(way)
     if len(weights) >= of_blocks:
         return Errors()
     if (weights > 1).sum() < 2:
         return None
-    each = _by_block(way, served.weight, served.levels, served.moved, weights)
+    each = _by_block(way, sectors.weight, sectors.levels, sectors.moved, weights)
     totals = {name: float(weights @ values) for name, values in each.items()}
-    like = _like_ends(way, served.weight, weights)
-    less = max(served.moved.unordered, served.moved.unpacked)
+    like = _like_ends(way, sectors.weight, weights)
+    less = max(sectors.moved.unordered, sectors.moved.unpacked)
     order = {"fetched": less, "missed": less / SECTOR_B}
     single = _mostly_alone_in_class(way, weights)
-    apart = [] if single else [_totals(one, *beyond(one)) for one in (half(way, chosen) for chosen in halves(way))]
+    apart = [] if single else [_totals(part, *beyond(part)) for part in (half(way, blocks) for blocks in halves(way))]
 
     def of(name: str, by: str = "") -> float:
         """Of a total, or of its ratio to another one."""
@@ -63,7 +63,7 @@ def errors(served: ServedSectors, of_blocks: int) -> Errors | None:
         scatter, ends = _spread(values, weights, like, _class_effect(way, values))
         if single:
             return float(np.linalg.norm([scatter, order.get(name, 0.0)])) / below
-        first, second = (one[name] / max(1.0, one[by]) if by else one[name] for one in apart)
+        first, second = (part[name] / max(1.0, part[by]) if by else part[name] for part in apart)
         scatter = max(scatter / below, abs(first - second) / 2)
         drift = ratio - (first + second) / 2
         result = float(np.linalg.norm([scatter, drift, ends / below, order.get(name, 0.0) / below]))
@@ -110,14 +110,14 @@ def _place_in_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return place
 
 
-def half(way: PastL1, chosen: Flags) -> PastL1:
+def half(way: PastL1, blocks: Flags) -> PastL1:
     """The served levels of the sectors of some blocks, (b,), which also represent the other blocks of their classes."""
     weights, classes = _weights(way), _classes(way)
     inner = weights > 1
-    every, some = (np.bincount(classes, weights * kept, len(weights)) for kept in (inner, inner & chosen))
+    every, some = (np.bincount(classes, weights * kept, len(weights)) for kept in (inner, inner & blocks))
     more = np.where(inner, np.divide(every, some, out=np.ones(len(weights)), where=some > 0)[classes], 1.0)
-    sectors, own = way.seen, np.flatnonzero(chosen[way.seen.block])
-    number = np.cumsum(chosen) - 1
+    sectors, own = way.seen, np.flatnonzero(blocks[way.seen.block])
+    number = np.cumsum(blocks) - 1
     block = sectors.block[own]
     return replace(
         way,
@@ -126,19 +126,19 @@ def half(way: PastL1, chosen: Flags) -> PastL1:
         seen=replace(
             sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block],
             weight=sectors.weight[own] * more[block], partly=sectors.partly[own],
-            pairs=sectors.pairs.of_blocks(chosen, own),
+            pairs=sectors.pairs.of_blocks(blocks, own),
         ),
         sampled=replace(
-            way.sampled, blocks=way.sampled.blocks[chosen], of_class=_of(chosen, way.sampled.of_class),
-            weights=None if way.sampled.weights is None else (weights * more)[chosen],
+            way.sampled, blocks=way.sampled.blocks[blocks], of_class=_of(blocks, way.sampled.of_class),
+            weights=None if way.sampled.weights is None else (weights * more)[blocks],
         ),
-        how=replace(way.how, weights=(weights * more)[chosen], of_class=_of(chosen, way.how.of_class)),
+        how=replace(way.how, weights=(weights * more)[blocks], of_class=_of(blocks, way.how.of_class)),
     )  # fmt: skip
 
 
-def _of(chosen: Flags, of_class: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+def _of(blocks: Flags, of_class: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
     """The classes of some of the blocks, where they are known."""
-    return None if of_class is None else of_class[chosen]
+    return None if of_class is None else of_class[blocks]
 
 
 def _weights(way: PastL1) -> Reals:
@@ -177,11 +177,11 @@ def _evened(number: NDArray[np.int64], weight: Reals, values: Reals) -> Reals:
 
 def _like_ends(way: PastL1, weight: Reals, weights: Reals) -> Reals:
     """Share of the other blocks that may be like each sampled one, (b,)."""
-    sampled, inner = way.sampled, weights > 1
+    sample, inner = way.sampled, weights > 1
     requested = np.bincount(way.seen.block, weight, len(weights)) / weights
-    cut = (sampled.blocks == sampled.of_blocks - 1) & (requested > 0) & (requested < requested[inner].mean())
-    rows = sampled.of_blocks / sampled.row
-    sides = sum(1 / blocks for blocks in (sampled.row, rows) if blocks > 1)
+    cut = (sample.blocks == sample.of_blocks - 1) & (requested > 0) & (requested < requested[inner].mean())
+    rows = sample.of_blocks / sample.row
+    sides = sum(1 / blocks for blocks in (sample.row, rows) if blocks > 1)
     unseen = 1 / (inner.sum() + 2)
     return np.asarray(np.where(cut, min(sides, unseen), unseen))
 

@@ -29,18 +29,18 @@ Rows = NDArray[np.int64]  # sectors of the lanes, (rows, lanes)
 
 
 def first_touches(
-    instructions: Sequence[Instruction], found: Mapping[Place, Address], threads: Threads
+    instructions: Sequence[Instruction], addresses: Mapping[Place, Address], threads: Threads
 ) -> dict[Place, float]:
     """Share of the sectors of each global load and store that nothing touched before it; all others are absent."""
     groups: dict[tuple[object, ...], list[Place]] = defaultdict(list)
-    for place in sorted(found):
-        kind, form = instructions[place[0]].traits.kind, found[place].form
+    for place in sorted(addresses):
+        kind, form = instructions[place[0]].traits.kind, addresses[place].form
         if place[1] == "global" and kind in ("load", "copy", "store") and isinstance(form, Form):
-            groups[kind == "store", found[place].inner_step, *_base(form)].append(place)
+            groups[kind == "store", addresses[place].inner_step, *_base(form)].append(place)
     shares: dict[Place, float] = {}
     for places in groups.values():
-        if len(places) > 1 or found[places[0]].inner_step:
-            shares |= _of_group([instructions[index] for index, _ in places], places, found, threads)
+        if len(places) > 1 or addresses[places[0]].inner_step:
+            shares |= _of_group([instructions[index] for index, _ in places], places, addresses, threads)
     return shares
 
 
@@ -50,28 +50,28 @@ def _base(form: Form) -> tuple[object, ...]:
 
 
 def _of_group(
-    own: Sequence[Instruction], places: Sequence[Place], found: Mapping[Place, Address], threads: Threads
+    own: Sequence[Instruction], places: Sequence[Place], addresses: Mapping[Place, Address], threads: Threads
 ) -> dict[Place, float]:
-    step = gcd(*(found[place].step for place in places))  # so that row i of each is the same warp and alignment
-    lanes = [rows(replace(found[place], step=step), threads) for place in places]
-    chosen = np.unique(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
-    touched = [
-        _sectors(lane[chosen].astype(np.int64), active[chosen], lane_bytes(instruction))
+    step = gcd(*(addresses[place].step for place in places))  # so that row i of each is the same warp and alignment
+    lanes = [rows(replace(addresses[place], step=step), threads) for place in places]
+    picked = np.unique(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
+    lanes_sectors = [
+        _sectors(lane[picked].astype(np.int64), active[picked], lane_bytes(instruction))
         for (lane, active), instruction in zip(lanes, own, strict=True)
     ]
-    moved = found[places[0]].inner_step
-    seen = np.zeros(0, np.int64)
-    if moved and abs(moved) < NEAR:
+    inner_step = addresses[places[0]].inner_step
+    sectors_before = np.zeros(0, np.int64)
+    if inner_step and abs(inner_step) < NEAR:
         before = [
-            _sectors(lane[chosen].astype(np.int64) - moved, active[chosen], lane_bytes(instruction))
+            _sectors(lane[picked].astype(np.int64) - inner_step, active[picked], lane_bytes(instruction))
             for (lane, active), instruction in zip(lanes, own, strict=True)
         ]
-        seen = np.unique(np.concatenate(before))
+        sectors_before = np.unique(np.concatenate(before))
     shares: dict[Place, float] = {}
-    for place, sectors in zip(places, touched, strict=True):
-        fresh = np.setdiff1d(sectors, seen, assume_unique=True)
+    for place, sectors in zip(places, lanes_sectors, strict=True):
+        fresh = np.setdiff1d(sectors, sectors_before, assume_unique=True)
         shares[place] = len(fresh) / len(sectors) if len(sectors) else 1.0
-        seen = np.union1d(seen, fresh)
+        sectors_before = np.union1d(sectors_before, fresh)
     return shares
 
 

@@ -26,23 +26,23 @@ __all__ = ["Facts", "How", "Traffic", "asked_for", "traffic", "traffic_error", "
 
 
 def traffic(
-    program: Program, trace: Trace, machine: Facts, how: How | None = None, asked: Spaces | None = None
+    program: Program, trace: Trace, machine: Facts, how: How | None = None, requested: Spaces | None = None
 ) -> Traffic:
     """Traffic of the whole launch that `trace` is a sample of; asked : the result of `asked_for`, if it is known."""
     how = how or How()
-    return _record(program, trace, how, *_followed(program, trace, machine, how, asked))
+    return _record(program, trace, how, *_followed(program, trace, machine, how, requested))
 
 
 def traffic_with_errors(
-    program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
+    program: Program, trace: Trace, machine: Facts, how: How, requested: Spaces | None = None
 ) -> Traffic:
-    """`traffic` with its standard errors from sampling; asked : the result of `asked_for`, if it is known."""
-    sample, served = _followed(program, trace, machine, how, asked)
-    return replace(_record(program, trace, how, sample, served), errors=errors(served, trace.of_blocks))
+    """`traffic` with its standard errors from sampling; requested : the result of `asked_for`, if it is known."""
+    sample, sectors = _followed(program, trace, machine, how, requested)
+    return replace(_record(program, trace, how, sample, sectors), errors=errors(sectors, trace.of_blocks))
 
 
 def _followed(
-    program: Program, trace: Trace, machine: Facts, how: How, asked: Spaces | None = None
+    program: Program, trace: Trace, machine: Facts, how: How, requested: Spaces | None = None
 ) -> tuple[Spaces, ServedSectors]:
     """The accesses of the sample and the levels that serve them."""
     if how.cache not in ("warm", "cold") or how.method not in caches.SIMULATIONS:
@@ -52,7 +52,7 @@ def _followed(
         )
     if not len(trace.blocks):
         raise InputError("The trace holds no block, so there is no traffic to count.", "Sample at least one.")
-    sample = asked_for(program, trace, machine, how) if asked is None else asked
+    sample = asked_for(program, trace, machine, how) if requested is None else requested
     return sample, serve(program, trace, (sample, machine, schedule(trace, machine)), how)
 
 
@@ -61,9 +61,9 @@ def asked_for(program: Program, trace: Trace, machine: Facts, how: How) -> Space
     return spaces(program, trace, machine, schedule(trace, machine), _warp_weights(trace, how))
 
 
-def traffic_error(trace: Trace, how: How, asked: Spaces) -> float | None:
+def traffic_error(trace: Trace, how: How, requested: Spaces) -> float | None:
     """The `sampling_error` of `traffic`, without a simulation of the caches."""
-    return _sampling_error(trace, how, (asked.global_, asked.words, asked.shared))
+    return _sampling_error(trace, how, (requested.global_, requested.words, requested.shared))
 
 
 def _warp_weights(trace: Trace, how: How) -> Reals:
@@ -73,7 +73,7 @@ def _warp_weights(trace: Trace, how: How) -> Reals:
     return np.asarray(weights[block_of_warp(trace)], dtype=np.float64)
 
 
-def _by_instruction(size: int, sample: Spaces, served: ServedSectors) -> PerInstruction:
+def _by_instruction(size: int, sample: Spaces, sectors: ServedSectors) -> PerInstruction:
     """Everything by instruction, for the whole launch."""
     cached, shared = (sample.global_, sample.words), sample.shared
     each = (sample.global_, sample.local, sample.shared, sample.texture)
@@ -91,23 +91,23 @@ def _by_instruction(size: int, sample: Spaces, served: ServedSectors) -> PerInst
         atomic_steps=np.sum(
             [space.by_instruction(space.cost.same_address, size) for space in (sample.global_, shared)], axis=0
         ),
-        sectors_from=served.sectors_from(size),
-        requests_from=served.requests_from(size, issued * loading),
-        waits_from=served.waits_from(size, issued * loading),
-        far_share=served.far_share(size),
+        sectors_from=sectors.sectors_from(size),
+        requests_from=sectors.requests_from(size, issued * loading),
+        waits_from=sectors.waits_from(size, issued * loading),
+        far_share=sectors.far_share(size),
     )
 
 
-def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: ServedSectors) -> Traffic:
+def _record(program: Program, trace: Trace, how: How, sample: Spaces, levels: ServedSectors) -> Traffic:
     """The totals of the whole launch."""
-    each = _by_instruction(len(program.instructions), sample, served)
+    each = _by_instruction(len(program.instructions), sample, levels)
     global_, local, words, shared = sample.global_, sample.local, sample.words, sample.shared
     loads, stores = global_.requests(READ), global_.requests(WRITE)
     sectors = {kind: global_.total(global_.cost.sectors, kind) for kind in (READ, WRITE, UPDATE)}
     local_sectors = {kind: words.total(words.cost.sectors, kind) for kind in (READ, WRITE)}
     loaded, stored = sectors[READ] + local_sectors[READ], sectors[WRITE] + local_sectors[WRITE]
     wide = global_.cost.sectors > global_.cost.ideal_sectors
-    in_l1 = min(loaded, served.l1_hits)
+    in_l1 = min(loaded, levels.l1_hits)
     past_l1 = loaded - in_l1 + stored + sectors[UPDATE]
     return Traffic(
         global_load_requests=loads,
@@ -126,18 +126,18 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: Se
         uncoalesced_sectors=sum(global_.total(wide * global_.cost.sectors, kind) for kind in (READ, WRITE)),
         sectors_per_request=(sectors[READ] + sectors[WRITE]) / (loads + stores) if loads + stores else None,
         l2_sectors_read=loaded - in_l1,
-        l2_sectors_led=min(loaded - in_l1, served.led_misses),
-        l2_sectors_together=min(loaded - in_l1, served.together),
-        l2_sectors_far=min(loaded - in_l1, served.far),
+        l2_sectors_led=min(loaded - in_l1, levels.led_misses),
+        l2_sectors_together=min(loaded - in_l1, levels.together),
+        l2_sectors_far=min(loaded - in_l1, levels.far),
         l2_sectors_written=stored,
         l2_sectors_atomic=sectors[UPDATE],
         local_sectors=local_sectors[READ] + local_sectors[WRITE],
-        dram_bytes_read=served.moved.read,
-        dram_bytes_written=served.moved.written,
-        left_in_l2_bytes=served.moved.left,
+        dram_bytes_read=levels.moved.read,
+        dram_bytes_written=levels.moved.written,
+        left_in_l2_bytes=levels.moved.left,
         l1_hit_rate=in_l1 / loaded if loaded else None,
-        l1_repeat_rate=min(loaded, served.l1_repeats) / loaded if loaded else None,
-        l2_hit_rate=1 - min(1.0, served.l2_misses / past_l1) if past_l1 else None,
+        l1_repeat_rate=min(loaded, levels.l1_repeats) / loaded if loaded else None,
+        l2_hit_rate=1 - min(1.0, levels.l2_misses / past_l1) if past_l1 else None,
         shared_load_requests=shared.requests(READ),
         shared_store_requests=shared.requests(WRITE),
         shared_wavefronts_load=shared.total(shared.cost.wavefronts, READ),
@@ -145,7 +145,7 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, served: Se
         shared_wavefronts_atomic=shared.total(shared.cost.wavefronts, UPDATE),
         shared_conflict_wavefronts=float(each.shared_conflict_wavefronts.sum()),
         atomic_steps=float(each.atomic_steps.sum()),
-        touched_bytes=served.moved.touched,
+        touched_bytes=levels.moved.touched,
         pages=global_.pages,
         locality=_locality(trace, global_.accesses),
         scale=trace.of_blocks / len(trace.blocks),
@@ -184,18 +184,18 @@ def _locality(trace: Trace, accesses: Accesses) -> Locality:
     """The X-model's curve of the sampled warp with the median number of global accesses."""
     counts = np.bincount(accesses.warp, minlength=len(trace.warps))
     typical = int(np.argsort(counts, kind="stable")[len(counts) // 2]) if len(counts) else 0
-    touched = requests.sector_list(accesses.rows(np.flatnonzero(accesses.warp == typical)))
-    line = touched.sector >> 2
-    new = (np.diff(line, prepend=-1) != 0) | (np.diff(touched.row, prepend=-1) != 0)
+    sectors = requests.sector_list(accesses.rows(np.flatnonzero(accesses.warp == typical)))
+    line = sectors.sector >> 2
+    new = (np.diff(line, prepend=-1) != 0) | (np.diff(sectors.row, prepend=-1) != 0)
     return locality(stack_distances(line[new]), 128)
 
 
 def _notes(trace: Trace) -> tuple[str, ...]:
     """Notes on how the numbers were made."""
-    sampled = len(trace.blocks)
-    if sampled >= trace.of_blocks:
+    blocks = len(trace.blocks)
+    if blocks >= trace.of_blocks:
         return ()
     return (
-        f"memory traffic of {trace.of_blocks} blocks is scaled from {sampled} sampled ones; data that other "
+        f"memory traffic of {trace.of_blocks} blocks is scaled from {blocks} sampled ones; data that other "
         "blocks bring into L2 is estimated from what the sampled blocks share and from the arrays' sizes",
     )

@@ -97,8 +97,8 @@ def lookup(loads: Loads, cache: Cache, reach: float, simulate: Callable[[Stream,
     led = ~in_step & _hits(loads, loads.rank, replace(cache, ways=int(cache.ways * reach)), simulate)
     if not led.any():
         return nothing
-    tried = [led & _hits(loads, ahead, cache, simulate) for ahead in _promising(loads, cache, led, simulate)]
-    return Lookup(in_step | max(tried, key=np.count_nonzero), led)
+    hits = [led & _hits(loads, ahead, cache, simulate) for ahead in _promising(loads, cache, led, simulate)]
+    return Lookup(in_step | max(hits, key=np.count_nonzero), led)
 
 
 def _promising(

@@ -118,9 +118,9 @@ def _turn(x: Inputs) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[
     """
     a = np.asarray(np.subtract(x.alpha, 1.0), dtype=np.float64)
     hit = x.cpi + np.multiply(x.memory_fraction, x.cache_latency)       # eq. X-1
-    added = np.multiply(x.memory_fraction, np.subtract(x.memory_latency, x.cache_latency))
+    miss_cost = np.multiply(x.memory_fraction, np.subtract(x.memory_latency, x.cache_latency))
     with np.errstate(divide="ignore", invalid="ignore"):
-        excess = np.divide(hit, added)                                  # eq. X-1
+        excess = np.divide(hit, miss_cost)                                  # eq. X-1
         turn = 2.0 / (a - 1.0)                                          # eq. X-3
     a, excess, turn = np.broadcast_arrays(a, excess, turn)
     with np.errstate(invalid="ignore"):

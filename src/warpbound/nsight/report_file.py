@@ -170,9 +170,9 @@ def _devices(session: memoryview) -> Iterator[tuple[str, dict[str, Value]]]:
                 name = _text(content)
             if part == 3:
                 pair = _first(_bytes(content))
-                given = _value(_bytes(pair[2]))
-                if given is not None:
-                    attributes[_text(pair[1])] = given
+                cell = _value(_bytes(pair[2]))
+                if cell is not None:
+                    attributes[_text(pair[1])] = cell
         yield name, attributes
 
 

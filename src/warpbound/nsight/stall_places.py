@@ -22,9 +22,9 @@ OF_SPACE = {  # what a warp waits for -> the reason
     "global": "long scoreboard", "local": "long scoreboard", "shared": "short scoreboard", "constant": "imc miss",
 }  # fmt: skip
 ENTERS: Mapping[str, Callable[[Instruction], bool]] = {  # reason -> instructions that enter the full queue
-    "lg throttle": lambda one: not {"global", "local"}.isdisjoint(one.traits.spaces),
-    "mio throttle": lambda one: "shared" in one.traits.spaces,
-    "math pipe throttle": lambda one: not one.traits.spaces,
+    "lg throttle": lambda x: not {"global", "local"}.isdisjoint(x.traits.spaces),
+    "mio throttle": lambda x: "shared" in x.traits.spaces,
+    "math pipe throttle": lambda x: not x.traits.spaces,
 }
 
 

@@ -90,8 +90,8 @@ def calibrated(rows: Collection[Reading]) -> dict[str, PowerParameters]:
     weights = {board: sum(row.board == board for row in rows) ** -0.5 for board in boards}
 
     def errors(unknown: Array) -> Array:
-        fitted = _parameters(unknown, boards)
-        return np.array([weights[row.board] * relative_error(fitted[row.board], row) for row in rows])
+        by_board = _parameters(unknown, boards)
+        return np.array([weights[row.board] * relative_error(by_board[row.board], row) for row in rows])
 
     start, low, high = (np.array(edge) for edge in _ranges(boards))
     return _parameters(least_squares(errors, start, low, high), boards)

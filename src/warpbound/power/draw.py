@@ -50,7 +50,7 @@ def power_parameters(board: Gpu) -> PowerParameters | None:
     """None where the board's file does not give them."""
     if any(board.get(name) is None for name in NEEDED):
         return None
-    fitted = board.parameters["standing_power"].how != "assumed"
+    is_fitted = board.parameters["standing_power"].how != "assumed"
     return PowerParameters(
         limit=board.value("tdp"),
         highest_hz=board.get("highest_clock") or board.value("boost_clock"),
@@ -66,7 +66,7 @@ def power_parameters(board: Gpu) -> PowerParameters | None:
         l2=_value("l2_energy", board),
         dram=board.value("dram_energy"),
         drop_hz=board.get("drop_clock"),
-        spread=OWN_SPREAD if fitted else TAKEN_SPREAD,
+        spread=OWN_SPREAD if is_fitted else TAKEN_SPREAD,
     )
 
 

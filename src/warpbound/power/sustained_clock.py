@@ -63,16 +63,16 @@ def operation_at(p: PowerParameters, x: Activity, clocks: Array, seconds: Array,
     """
     watts_at_clock = watts(p, x, seconds, clocks)
     within = np.flatnonzero(watts_at_clock <= limit)
-    chosen = int(within[0]) if within.size else len(clocks) - 1
-    limiter: Limiter = "step" if chosen == 0 else "power"
-    return Operation(float(clocks[chosen]), float(seconds[chosen]), float(watts_at_clock[chosen]), limiter)
+    place = int(within[0]) if within.size else len(clocks) - 1
+    limiter: Limiter = "step" if place == 0 else "power"
+    return Operation(float(clocks[place]), float(seconds[place]), float(watts_at_clock[place]), limiter)
 
 
 def held(p: PowerParameters, x: Activity, clocks: Array, seconds: Array, limit: float) -> HeldClock:
     """The clock at a limit, W, and its interval: as if the watts were as much more, or less, as they are uncertain."""
     off = math.exp(INTERVAL * p.spread)
-    slow, chosen, fast = (operation_at(p, x, clocks, seconds, limit * by) for by in (1.0 / off, 1.0, off))
-    return HeldClock(chosen, slow.clock_hz, fast.clock_hz)
+    slow, middle, fast = (operation_at(p, x, clocks, seconds, limit * by) for by in (1.0 / off, 1.0, off))
+    return HeldClock(middle, slow.clock_hz, fast.clock_hz)
 
 
 def least_energy(p: PowerParameters, x: Activity, clocks: Array, seconds: Array) -> Operation:

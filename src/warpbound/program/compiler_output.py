@@ -42,10 +42,10 @@ def overloads(kernels: Iterable[Signature]) -> dict[str, list[list[tuple[str, st
     A prototype counts where there is no definition with its types: its names may be others, or none.
     """
     result: dict[str, list[list[tuple[str, str]]]] = {}
-    for kernel in sorted(kernels, key=lambda one: one.is_prototype):
-        known = result.setdefault(kernel.name, [])
-        if not (kernel.is_prototype and any(_types(other) == _types(kernel.parameters) for other in known)):
-            known.append(list(kernel.parameters))
+    for kernel in sorted(kernels, key=lambda kernel: kernel.is_prototype):
+        same_name = result.setdefault(kernel.name, [])
+        if not (kernel.is_prototype and any(_types(other) == _types(kernel.parameters) for other in same_name)):
+            same_name.append(list(kernel.parameters))
     return result
 
 

@@ -174,9 +174,9 @@ def _dominators(blocks: Sequence[Block], order: Sequence[int], roots: set[int]) 
     while changed:
         changed = False
         for node in order:
-            known = [p for p in before[node] if p in dominator]
-            common = known[0]
-            for other in known[1:]:
+            reached = [p for p in before[node] if p in dominator]
+            common = reached[0]
+            for other in reached[1:]:
                 while common != other:
                     if rank[common] > rank[other]:
                         common = dominator[common]

@@ -74,13 +74,13 @@ def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
             return _by_nvcc(text, name, arch, options)
         except InputError as refused:
             try:
-                made = _by_nvrtc(text, name, arch, options)
+                output = _by_nvrtc(text, name, arch, options)
             except NoInstance:
                 raise  # the device code compiles: what is missing is said there
             except WarpboundError:
                 raise refused from None
             note = _NOT_BY_NVCC.format(refused.reason.splitlines()[0].rstrip("."))
-            return msgspec.structs.replace(made, notes=(note, *made.notes))
+            return msgspec.structs.replace(output, notes=(note, *output.notes))
 
     lookup = look_up(text, options.home, options.include, options.extra, tools.include)
     return _cached(make, lookup, "auto", nvrtc.version(), *_identity(tools), *_parts(text, name, arch, options))

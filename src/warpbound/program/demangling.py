@@ -131,7 +131,7 @@ def _type(x: _Reader) -> str:
         if x.took(letter):
             return word
     readers: tuple[tuple[str, Callable[[_Reader], str]], ...] = (("S", _substituted), ("", _class))
-    return next(read for start, read in readers if x.text.startswith(start, x.at))(x)
+    return next(reader for start, reader in readers if x.text.startswith(start, x.at))(x)
 
 
 def _class(x: _Reader) -> str:

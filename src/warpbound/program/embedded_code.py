@@ -79,8 +79,8 @@ def _chosen(images: Sequence[Image], machine: Gpu) -> list[Image]:
         image for image in images if image.kind == "PTX" and assembles_for(image.arch, image.features, machine.arch)
     ]
     fitting = cubins or texts
-    best = max(((one.arch, _closeness(one)) for one in fitting), default=None)
-    return [one for one in fitting if (one.arch, _closeness(one)) == best]
+    best = max(((code.arch, _closeness(code)) for code in fitting), default=None)
+    return [code for code in fitting if (code.arch, _closeness(code)) == best]
 
 
 def _closeness(image: Image) -> int:
@@ -133,4 +133,4 @@ def _assembled(image: Image, text: bytes, machine: Gpu, name: str) -> list[Progr
     """Kernels from PTX inside a file, with the note that they were assembled here."""
     note = f"{name} holds no machine code for sm_{machine.arch}: made from its {image} by nvJitLink"
     result = from_ptx(text.decode(errors="replace"), name, machine)
-    return [replace(one, assumed=(*one.assumed, note)) for one in result]
+    return [replace(program, assumed=(*program.assumed, note)) for program in result]

@@ -73,9 +73,9 @@ def package_of(header: str) -> tuple[str, str] | None:
 
 def sentence(header: str, includer: str) -> tuple[str, str]:
     """What is missing and the way out: the header, who includes it, the package that has it."""
-    known = package_of(header)
-    if known:
-        package, way = known
+    its_package = package_of(header)
+    if its_package:
+        package, way = its_package
         return f"{includer} includes <{header}>, a header of {package}, which is not here.", f"To get it: {way}."
     return (
         f"{includer} includes <{header}>, which is nowhere in its repository or in an installed package.",

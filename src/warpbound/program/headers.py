@@ -30,10 +30,10 @@ class Headers:
 
 def reachable(text: str, include: Iterable[Path], options: Iterable[str]) -> Headers:
     """Every header that `text` can reach in the folders of `include` and of the compiler options."""
-    listed, first = _in_options(options)
-    folders = [*include, *listed, Path()]
+    in_options, first = _in_options(options)
+    folders = [*include, *in_options, Path()]
     pending: list[tuple[str, Path | None]] = [(text, None), *((f'#include "{name}"', None) for name in first)]
-    wanted: dict[str, Path | None] = {}
+    by_name: dict[str, Path | None] = {}
     files: dict[Path, bytes] = {}
     spelled: dict[str, set[Path]] = {}
     certain = True
@@ -42,14 +42,14 @@ def reachable(text: str, include: Iterable[Path], options: Iterable[str]) -> Hea
         for name, macro in _INCLUDE.findall(contents):
             certain = certain and not macro
             if name:
-                wanted.setdefault(name, includer)
+                by_name.setdefault(name, includer)
             for path in [folder / name for folder in folders if name]:
                 if path not in files and path.is_file():
                     files[path] = path.read_bytes()
                     pending.append((files[path].decode(errors="replace"), path))
                     folders += [path.parent] if path.parent not in folders else []
                 spelled.setdefault(name, set()).update({path} & files.keys())
-    absent = {name: includer for name, includer in wanted.items() if not spelled.get(name)}
+    absent = {name: includer for name, includer in by_name.items() if not spelled.get(name)}
     alone = {name: _one(paths, files) for name, paths in spelled.items() if len(paths) == 1}
     return Headers(files, alone, certain, absent)
 

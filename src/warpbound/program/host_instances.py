@@ -54,25 +54,25 @@ def spelled_out(root: Any, kernels: Sequence[Signature]) -> dict[str, tuple[str,
 
 
 def launches(
-    kernels: Sequence[Signature], named: Sequence[str], bare: Sequence[str], root: Any
+    kernels: Sequence[Signature], names: Sequence[str], bare: Sequence[str], root: Any
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """(instances that are launched, templates whose arguments stay unknown).
 
-    named : name expressions as the text has them. bare : templates that it launches without template arguments. root :
+    names : name expressions as the text has them. bare : templates that it launches without template arguments. root :
     of its syntax tree.
     """
-    known = spelled_out(root, kernels)
+    types = spelled_out(root, kernels)
     spelled: list[str] = []
-    for name in named:
+    for name in names:
         tail = name.partition("<")[0].rpartition("::")[2] + "<" + name.partition("<")[2] if "<" in name else name
-        instances = known.get(re.sub(r"\s", "", name)) or known.get(re.sub(r"\s", "", tail)) or (name,)
+        instances = types.get(re.sub(r"\s", "", name)) or types.get(re.sub(r"\s", "", tail)) or (name,)
         spelled += [qualified(each, kernels) for each in instances]
-    left: list[str] = []
+    unresolved: list[str] = []
     for template in bare:
-        instances = known.get(template) or known.get(template.rpartition("::")[2]) or ()
+        instances = types.get(template) or types.get(template.rpartition("::")[2]) or ()
         spelled += [qualified(each, kernels) for each in instances]
-        left += [] if instances else [template]
-    return tuple(dict.fromkeys(spelled)), tuple(left)
+        unresolved += [] if instances else [template]
+    return tuple(dict.fromkeys(spelled)), tuple(unresolved)
 
 
 def _in_place(text: str, scope: _Scope) -> str:
@@ -89,14 +89,14 @@ def _in_place(text: str, scope: _Scope) -> str:
 def _deduced(kernel: Signature, call: Any, scope: _Scope) -> str | None:
     """The instance with its template arguments deduced from the arguments; None where one of them is not known."""
     arguments = call.child_by_field_name("arguments")
-    given = [child for child in arguments.named_children if child.type != "comment"] if arguments is not None else []
-    known: dict[str, str] = {}
-    for (_, kind), argument in zip(kernel.parameters, given, strict=False):
+    values = [child for child in arguments.named_children if child.type != "comment"] if arguments is not None else []
+    types: dict[str, str] = {}
+    for (_, kind), argument in zip(kernel.parameters, values, strict=False):
         own = _type_of(argument, scope)
         match = _pattern(kind, kernel.template_names).fullmatch(own) if own else None
         for name, text in (match.groupdict() if match else {}).items():
-            known.setdefault(name, text)
-    words = [known.get(name, "") for name in kernel.template_names]
+            types.setdefault(name, text)
+    words = [types.get(name, "") for name in kernel.template_names]
     if not words or not all(words) or any(len(word) > _MOST_TYPE for word in words):
         return None
     return _in_place(f"{kernel.name}<{', '.join(words)}>", scope)
@@ -126,8 +126,8 @@ def _type_of(node: Any, scope: _Scope) -> str:
         whole = _type_of(inner, scope) if inner is not None else ""
         return whole[:-1] if whole.endswith("*") else ""
     if node.type == "binary_expression":
-        left, right = (node.child_by_field_name(side) for side in ("left", "right"))
-        kinds = [_type_of(side, scope) for side in (left, right) if side is not None]
+        first, second = (node.child_by_field_name(side) for side in ("left", "right"))
+        kinds = [_type_of(side, scope) for side in (first, second) if side is not None]
         return next((kind for kind in ("double", "float") if kind in kinds), kinds[0] if kinds else "")
     return _made(node)
 

@@ -118,13 +118,13 @@ def control_word(high: int) -> Control:
 
 def decoded_control(bits: int) -> Control:
     """The 21 control bits of an instruction; Maxwell's have the same fields as Volta's."""
-    write, read = bits >> 5 & 7, bits >> 8 & 7
+    write_scoreboard, read_scoreboard = bits >> 5 & 7, bits >> 8 & 7
     wait = bits >> 11 & 0x3F
     return Control(
         stall=bits & 15,
         yields=not bits >> 4 & 1,
-        write=None if write == NO_SCOREBOARD else write,
-        read=None if read == NO_SCOREBOARD else read,
+        write=None if write_scoreboard == NO_SCOREBOARD else write_scoreboard,
+        read=None if read_scoreboard == NO_SCOREBOARD else read_scoreboard,
         wait=tuple(i for i in range(6) if wait >> i & 1),
         reuse=bits >> 17 & 15,
     )

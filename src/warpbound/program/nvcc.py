@@ -56,12 +56,12 @@ class Job:
     def compile(self) -> Compiled:
         """The cubin with every kernel that the file instantiates. Raises InputError in nvcc's own words."""
         kernels = kernels_of(self.text, self.lookup.headers.spelled)
-        wanted = list(kernels.local)
+        names = list(kernels.local)
         if self.options.instance:
-            wanted.append(qualified(self.options.instance, kernels.signatures))
-        wanted += kernels.defaults
-        run = self._run(wanted)
-        if not run.cubin and wanted and self._blames_instances(run.log):
+            names.append(qualified(self.options.instance, kernels.signatures))
+        names += kernels.defaults
+        run = self._run(names)
+        if not run.cubin and names and self._blames_instances(run.log):
             if self.options.instance:
                 raise self._no_instance(run.log)
             run = self._run(())
@@ -103,7 +103,7 @@ class Job:
                 *extra, "-o", str(cubin), str(source),
             ]  # fmt: skip
             try:
-                done = subprocess.run(
+                process = subprocess.run(
                     command, capture_output=True, check=False, timeout=TIMEOUT_S, env=self.tools.environment,
                     stdin=subprocess.DEVNULL,
                 )  # fmt: skip
@@ -113,9 +113,9 @@ class Job:
                 ) from None
             except OSError as failed:
                 raise InputError(f"{self.tools.nvcc} does not start ({failed}).", "Try `warpbound doctor`.") from failed
-            log = (done.stderr + done.stdout).decode(errors="replace").replace(str(source), self.name)
-            made = cubin.read_bytes() if done.returncode == 0 and cubin.is_file() else b""
-            return _Run(made, log)
+            log = (process.stderr + process.stdout).decode(errors="replace").replace(str(source), self.name)
+            image = cubin.read_bytes() if process.returncode == 0 and cubin.is_file() else b""
+            return _Run(image, log)
 
     def _with(self, instances: Sequence[str]) -> str:
         """The source under its own name, and behind it a use of each instance, so that nvcc makes its code."""

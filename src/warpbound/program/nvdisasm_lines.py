@@ -87,9 +87,9 @@ class Reader:
     def _instruction(self, number: int, match: re.Match[str]) -> None:
         if self.section is None:
             raise self.outside(number)
-        address, expected = int(match[1], 16), self._next_address()
-        if address != expected:
-            raise self.lost(number, address, expected)
+        address, next_address = int(match[1], 16), self._next_address()
+        if address != next_address:
+            raise self.lost(number, address, next_address)
         text = (match[2] or "").rstrip()
         guard, opcode, modifiers, operands = split_instruction(text)
         self.low = int(match[3], 16) if match[3] else None

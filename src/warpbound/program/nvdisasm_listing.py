@@ -82,8 +82,8 @@ def resolve(section: Section) -> Section:
 def _addressed(section: Section, operand: Operand) -> Operand:
     if _TABLE in operand.text:
         names = re.findall(r"[.$\w]+", operand.text.partition(_TABLE)[2])
-        known = ((name, section.labels[name]) for name in names if name in section.labels)
-        targets = tuple(Operand("label", name, index=0, value=address) for name, address in known)
+        addresses = ((name, section.labels[name]) for name in names if name in section.labels)
+        targets = tuple(Operand("label", name, index=0, value=address) for name, address in addresses)
         return replace(operand, kind="targets", terms=targets)
     match = _TARGET_NAME.search(operand.text)
     address = section.labels.get(match[1]) if operand.kind == "label" and match else None
@@ -92,5 +92,5 @@ def _addressed(section: Section, operand: Operand) -> Operand:
 
 def kernels(listing: Listing) -> Iterator[Section]:
     """The sections that can be launched: those marked as entries, or all when none is marked."""
-    marked = [section for section in listing.sections if section.entry]
-    yield from marked or (section for section in listing.sections if section.instructions)
+    entries = [section for section in listing.sections if section.entry]
+    yield from entries or (section for section in listing.sections if section.instructions)

@@ -183,15 +183,15 @@ def _unpacked_into(place: Path) -> bool:
 def _sound(place: Path) -> bool:
     """Whether every header is there as it was unpacked, by sizes and times of change."""
     try:
-        listed = msgspec.json.decode((place / _LISTED).read_bytes(), type=dict[str, tuple[int, int]])
-        return listed == _files(place)
+        sizes_and_times = msgspec.json.decode((place / _LISTED).read_bytes(), type=dict[str, tuple[int, int]])
+        return sizes_and_times == _files(place)
     except (OSError, msgspec.MsgspecError):
         return False
 
 
 def _files(place: Path) -> dict[str, tuple[int, int]]:
     """Size and time of change of every file, by its path from there."""
-    found, folders = {}, [(str(place), "")]
+    files, folders = {}, [(str(place), "")]
     while folders:  # thousands of files, at every start
         there, within = folders.pop()
         with os.scandir(there) as entries:
@@ -200,9 +200,9 @@ def _files(place: Path) -> dict[str, tuple[int, int]]:
                     folders.append((entry.path, f"{within}{entry.name}/"))
                 else:
                     stat = entry.stat()
-                    found[within + entry.name] = (stat.st_size, stat.st_mtime_ns)
-    found.pop(_LISTED, None)
-    return found
+                    files[within + entry.name] = (stat.st_size, stat.st_mtime_ns)
+    files.pop(_LISTED, None)
+    return files
 
 
 def _folders(place: Path) -> tuple[Path, ...]:

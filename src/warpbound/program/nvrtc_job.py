@@ -139,7 +139,7 @@ class Job:
         if empty and (source.kernels or not refused or "__global__" not in self.text):
             return empty
         device = refused[:2]  # the third complains of host code
-        log, left_out = min(device, key=lambda one: len(_ERROR.findall(one[0])) or 1000)
+        log, left_out = min(device, key=lambda attempt: len(_ERROR.findall(attempt[0])) or 1000)
         if not self.options.instance and {file for file, _, _ in _ERROR.findall(log)} == {_OF_INSTANCES}:
             raise self._uninstantiated(source)  # launched with a template argument of the function around
         for header, includer in left_out.items():

@@ -68,8 +68,8 @@ def release(name: str) -> Release:
 @cache
 def releases() -> tuple[Release, ...]:
     """Every NVRTC of a wheel of an older release, the newest first."""
-    found = [each for library in _libraries() if (each := _described(library)) is not None]
-    return tuple(sorted(found, key=lambda each: tuple(map(int, each.name.split("."))), reverse=True))
+    described = [each for library in _libraries() if (each := _described(library)) is not None]
+    return tuple(sorted(described, key=lambda each: tuple(map(int, each.name.split("."))), reverse=True))
 
 
 def _libraries() -> Iterator[Path]:
@@ -81,10 +81,10 @@ def _libraries() -> Iterator[Path]:
 
 def _described(library: Path) -> Release | None:
     """What the library says of itself, in a process of its own; None where it does not load."""
-    done = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-P", "-m", CHILD, str(library)], capture_output=True, check=False, timeout=TIMEOUT_S
     )
-    match = re.match(rb"(\d+\.\d+)((?: \d+)+)\n", done.stdout)
+    match = re.match(rb"(\d+\.\d+)((?: \d+)+)\n", process.stdout)
     if match is None:
         return None
     folders = [library.parent.parent.parent / "cuda_runtime" / "include", *library.parent.parent.glob("include")]
@@ -99,16 +99,16 @@ def _described(library: Path) -> Release | None:
 def build(task: Task) -> Answer:
     """Compile in a process of its own. Raises InputError where the compiler breaks down."""
     try:
-        done = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-P", "-m", CHILD], input=msgspec.msgpack.encode(task), capture_output=True,
             timeout=TIMEOUT_S, check=False,
         )  # fmt: skip
-        return msgspec.msgpack.decode(done.stdout, type=Answer)
+        return msgspec.msgpack.decode(process.stdout, type=Answer)
     except subprocess.TimeoutExpired:
         raise InputError(f"{task.name}: NVRTC was stopped after {TIMEOUT_S} s.", "Split the file.") from None
     except msgspec.DecodeError:
         raise InputError(
-            f"{task.name}: NVRTC broke down on it (exit status {done.returncode}).", "Take another --compiler."
+            f"{task.name}: NVRTC broke down on it (exit status {process.returncode}).", "Take another --compiler."
         ) from None
 
 

@@ -62,9 +62,9 @@ def more(log: str, now: Help, name: str = "") -> Help:
         headers.update({name: headers.get(name, "") for name in STANDARD - STAND_INS.keys()})
     headers.update(dict.fromkeys(_of_host(log, name), ""))
     brought = headers.get(BROUGHT, "")
-    added = [text for text in dict.fromkeys(_brought(log)) if text not in brought]
-    if added:
-        headers[BROUGHT] = brought + "".join(added)
+    new_lines = [text for text in dict.fromkeys(_brought(log)) if text not in brought]
+    if new_lines:
+        headers[BROUGHT] = brought + "".join(new_lines)
         flags = list(dict.fromkeys([*flags, _BEFORE]))
     if UNMARKED in log and UNMARKED not in flags:  # constexpr functions
         flags.append(UNMARKED)

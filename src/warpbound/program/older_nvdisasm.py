@@ -65,10 +65,10 @@ def _kept() -> Path:
 def _release(tool: Path) -> tuple[int, int]:
     """What it says of itself; a release that is too new where it says nothing."""
     try:
-        done = subprocess.run([str(tool), "--version"], capture_output=True, text=True, timeout=_ASK_S, check=False)
+        process = subprocess.run([str(tool), "--version"], capture_output=True, text=True, timeout=_ASK_S, check=False)
     except (OSError, subprocess.TimeoutExpired):
         return 99, 0
-    match = _RELEASE.search(done.stdout)
+    match = _RELEASE.search(process.stdout)
     return (int(match[1]), int(match[2])) if match else (99, 0)
 
 
@@ -84,12 +84,12 @@ def fetch() -> Path:
     with tempfile.TemporaryDirectory(prefix="warpbound-") as passing:
         command = [sys.executable, "-m", "pip", "download", "-q", *_DOWNLOAD, "-d", passing, _WHEEL]
         try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_S, check=False)
+            process = subprocess.run(command, capture_output=True, text=True, timeout=_DOWNLOAD_S, check=False)
         except (OSError, subprocess.TimeoutExpired) as failed:
             raise InputError(f"pip could not download {_WHEEL} ({failed}).", "Try again.") from failed
         wheels = sorted(Path(passing).glob("triton-*.whl"))
-        if done.returncode or not wheels:
-            complaint = [line for line in done.stderr.splitlines() if line.startswith("ERROR")]
+        if process.returncode or not wheels:
+            complaint = [line for line in process.stderr.splitlines() if line.startswith("ERROR")]
             why = complaint[-1] if complaint else "no wheel came"
             raise InputError(f"pip could not download {_WHEEL} ({why}).", f"Name an nvdisasm with ${VARIABLE}.")
         unpack(wheels[0], _kept())

@@ -106,17 +106,17 @@ def rejoined(section: Section) -> Section:
 
 def _leading(instruction: Instruction, addresses: list[int], section: Section, place: int, opener: str) -> Instruction:
     ahead = [address for address in addresses if address > instruction.address]
-    known = addresses if opener == "PCNT" else ahead
-    if not known:
+    targets = addresses if opener == "PCNT" else ahead
+    if not targets:
         if "S" in instruction.modifiers and not instruction.traits.target_set_by:
             return instruction
         behind = section.instructions[place + 1 : place + 2]
-        known = [behind[0].address] if behind else []
-    if not known:
+        targets = [behind[0].address] if behind else []
+    if not targets:
         return instruction
-    section.labels.setdefault(f".L_{known[-1]:x}", known[-1])
+    section.labels.setdefault(f".L_{targets[-1]:x}", targets[-1])
     return replace(
-        instruction, operands=(*instruction.operands, Operand("label", f"{known[-1]:#x}", index=0, value=known[-1]))
+        instruction, operands=(*instruction.operands, Operand("label", f"{targets[-1]:#x}", index=0, value=targets[-1]))
     )
 
 

@@ -27,10 +27,10 @@ def with_likely_registers(kernels: Sequence[Program], compile_for: Callable[[int
     if not any(kernel.proxy_isa and kernel.registers > FREE for kernel in kernels):
         return tuple(kernels)
     try:
-        compiled = compile_for(AS_MANY_THREADS)
+        output = compile_for(AS_MANY_THREADS)
     except InputError:
         return tuple(kernels)
-    facts = read_cubin(compiled.cubin, kernels[0].source_name).kernels
+    facts = read_cubin(output.cubin, kernels[0].source_name).kernels
     return tuple(
         _likely(kernel, max(FREE, facts[kernel.name].registers)) if kernel.name in facts else kernel
         for kernel in kernels

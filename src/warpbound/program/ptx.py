@@ -70,8 +70,8 @@ def from_ptx(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
             "and cannot run it.",
             _remedy(header),
         )
-    compiled = _assemble(text, name, f"sm_{arch}{header.features}", entries)
-    return tuple(replace(program, proxy_isa=proxy) for program in from_cubin(compiled.cubin, name, compiled))
+    output = _assemble(text, name, f"sm_{arch}{header.features}", entries)
+    return tuple(replace(program, proxy_isa=proxy) for program in from_cubin(output.cubin, name, output))
 
 
 def _remedy(header: Header) -> str:

@@ -111,13 +111,13 @@ def _check(
     loops = [loop.label for kernel in counts for loop in kernel.loops]
     for label in trips:
         if label not in loops:
-            known = ", ".join(loops) or "none"
-            raise InputError(f"{source} has no loop at {label}.", f"Its loops begin at: {known}.")
+            names = ", ".join(loops) or "none"
+            raise InputError(f"{source} has no loop at {label}.", f"Its loops begin at: {names}.")
     accesses = {statement.line for body in bodies for statement in body.statements if _is_memory(statement)}
     for line in lines:
         if line not in accesses:
-            known = ", ".join(map(str, sorted(accesses))) or "none"
-            raise InputError(f"{source}, line {line} is no access to global or local memory.", f"Those are: {known}.")
+            names = ", ".join(map(str, sorted(accesses))) or "none"
+            raise InputError(f"{source}, line {line} is no access to global or local memory.", f"Those are: {names}.")
 
 
 def _counted(body: _Body, trips: Mapping[str, float], uncoalesced: Collection[int] | None) -> Counted:

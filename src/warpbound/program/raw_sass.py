@@ -54,8 +54,8 @@ def is_raw_sass(text: str, machine: Gpu) -> bool:
     if _TOLD.search(text):
         return False
     lines = [line for line in _lines(text) if line.code or line.label]
-    known = [line.mnemonic for line in lines if line.mnemonic]
-    good = sum(opcode_facts(*opcode, machine.arch).known for opcode in known)
+    mnemonics = [line.mnemonic for line in lines if line.mnemonic]
+    good = sum(opcode_facts(*opcode, machine.arch).known for opcode in mnemonics)
     return good > 0 and good + sum(not line.code for line in lines) >= _ENOUGH * len(lines)
 
 
@@ -128,12 +128,12 @@ def _lines(text: str) -> Iterator[_Line]:
 
 def _control(match: re.Match[str]) -> Control:
     """The control word as assemblers of the community write it: B01----:R-:W2:Y:S04."""
-    wait, read, write, yields, stall = match.groups()
+    wait, read_scoreboard, write_scoreboard, yields, stall = match.groups()
     return Control(
         stall=int(stall) & 15,
         yields=yields == "Y",
-        write=None if write == "-" else int(write),
-        read=None if read == "-" else int(read),
+        write=None if write_scoreboard == "-" else int(write_scoreboard),
+        read=None if read_scoreboard == "-" else int(read_scoreboard),
         wait=tuple(int(board) for board in wait if board != "-"),
         reuse=0,
     )

@@ -31,4 +31,4 @@ def register_sets(instructions: Sequence[Instruction]) -> RegisterSets:
         return bit_set
 
     both = [(as_set(reads(instruction)), as_set(writes(instruction))) for instruction in instructions]
-    return RegisterSets(bits, tuple(read for read, _ in both), tuple(outputs for _, outputs in both))
+    return RegisterSets(bits, tuple(inputs for inputs, _ in both), tuple(outputs for _, outputs in both))

@@ -156,10 +156,10 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
                     raise
                 options = replace(options, compiler=options.compiler.replace("auto", "nvrtc"))
             by_runner = _from_runner(source, text, machine, kernel, options)
-        found = by_runner or _examples(refused, text, name, machine, whole)
-        if not found:
+        candidates = by_runner or _examples(refused, text, name, machine, whole)
+        if not candidates:
             raise
-        return found
+        return candidates
 
 
 def _from_runner(
@@ -265,29 +265,29 @@ def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Opti
             outputs.append(compilers[-1](arch))
         except WarpboundError as problem:
             outputs.append(problem)
-    cubins = list(dict.fromkeys(one.cubin for one in outputs if isinstance(one, Compiled)))
+    cubins = list(dict.fromkeys(output.cubin for output in outputs if isinstance(output, Compiled)))
     listings = dict(zip(cubins, disassemble_all(cubins, name), strict=True))
     request = text, name, machine, kernel
     return [
-        one if isinstance(one, WarpboundError) else _one_of(one, listings[one.cubin], compiler, request)
-        for one, compiler in zip(outputs, compilers, strict=True)
+        output if isinstance(output, WarpboundError) else _one_of(output, listings[output.cubin], compiler, request)
+        for output, compiler in zip(outputs, compilers, strict=True)
     ]
 
 
 def _one_of(
-    compiled: Compiled, listing: str, compiler: Callable[[int], Compiled], request: tuple[str, str, Gpu, str | None]
+    output: Compiled, listing: str, compiler: Callable[[int], Compiled], request: tuple[str, str, Gpu, str | None]
 ) -> Program | WarpboundError:
     text, name, machine, kernel = request
     try:
-        read = with_likely_registers(_read_from(compiled, text, name, compiled_arch(machine)[1], listing), compiler)
-        result = _fitting(named(read, kernel, name), machine)
+        parsed = with_likely_registers(_read_from(output, text, name, compiled_arch(machine)[1], listing), compiler)
+        result = _fitting(named(parsed, kernel, name), machine)
         return _only(result)
     except WarpboundError as problem:
         return problem
 
 
 def _fitting(kernels: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
-    return tuple(paced(fits(one, machine), machine) for one in kernels)
+    return tuple(paced(fits(kernel, machine), machine) for kernel in kernels)
 
 
 def _only(kernels: Sequence[Program]) -> Program:
@@ -305,10 +305,10 @@ def _from_cuda(text: str, name: str, machine: Gpu, kernel: str | None, options: 
     return with_likely_registers(_read_from(compiler(arch), text, name, proxy, None), compiler)
 
 
-def _read_from(compiled: Compiled, text: str, name: str, proxy: str | None, listing: str | None) -> tuple[Program, ...]:
-    result = from_cubin(compiled.cubin, name, compiled, listing)
-    compiler = (compiled.compiler, compiled.release) if compiled.compiler else None
+def _read_from(output: Compiled, text: str, name: str, proxy: str | None, listing: str | None) -> tuple[Program, ...]:
+    result = from_cubin(output.cubin, name, output, listing)
+    compiler = (output.compiler, output.release) if output.compiler else None
     return tuple(
-        replace(each, source=text, proxy_isa=proxy, assumed=(*compiled.notes, *each.assumed), compiler=compiler)
+        replace(each, source=text, proxy_isa=proxy, assumed=(*output.notes, *each.assumed), compiler=compiler)
         for each in result
     )

@@ -41,11 +41,11 @@ def _place(instruction: Instruction, at: dict[int, int]) -> int | None:
 
 
 def _ends(
-    instructions: Sequence[Instruction], start: int, at: dict[int, int], asked: frozenset[int] = frozenset()
+    instructions: Sequence[Instruction], start: int, at: dict[int, int], entered: frozenset[int] = frozenset()
 ) -> bool:
     """Whether all ways from an instruction end the threads, and none returns or leads to a place that is not known.
 
-    asked : places for which the answer is being sought; a way that comes back to one of them does not return there.
+    entered : places for which the answer is being sought; a way that comes back to one of them does not return there.
     """
     pending, visited = [start], set[int]()
     while pending:
@@ -55,7 +55,7 @@ def _ends(
         visited.add(place)
         if place >= len(instructions):
             return False
-        following = _following(instructions, place, at, asked | {start})
+        following = _following(instructions, place, at, entered | {start})
         if following is None:
             return False
         pending += following
@@ -63,7 +63,7 @@ def _ends(
 
 
 def _following(
-    instructions: Sequence[Instruction], place: int, at: dict[int, int], asked: frozenset[int]
+    instructions: Sequence[Instruction], place: int, at: dict[int, int], visited: frozenset[int]
 ) -> Iterable[int] | None:
     """Where an instruction may lead; None where it returns, or where that is not known."""
     instruction = instructions[place]
@@ -76,6 +76,6 @@ def _following(
     target = _place(instruction, at)
     if target is None:
         return None
-    if calls(instruction) and target not in asked and not _ends(instructions, target, at, asked):
+    if calls(instruction) and target not in visited and not _ends(instructions, target, at, visited):
         return [place + 1]  # a function, which returns
     return [target] if always(instruction) and jumps(instruction) else [target, place + 1]

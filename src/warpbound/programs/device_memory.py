@@ -128,9 +128,9 @@ class Heap:
     def unregister(self, address: int) -> bool:
         """Whether host memory that begins there was registered; it is no longer."""
         remaining_pages = [pages for pages in self.host_pages if not pages[0] <= address < pages[0] + pages[1]]
-        known = len(remaining_pages) < len(self.host_pages)
+        was_registered = len(remaining_pages) < len(self.host_pages)
         self.host_pages = remaining_pages
-        return known
+        return was_registered
 
     def changed(self, address: int) -> None:
         """The contents of the allocation at an address have changed."""

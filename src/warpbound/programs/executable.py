@@ -58,12 +58,12 @@ def executable(name: str) -> Executable:
             elf = ELFFile(file)
             _check_machine(elf, path)
             dynamic: Any = elf.get_section_by_name(".dynamic")
-            needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
+            tags = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")] if dynamic else []
             imported = _imported(elf)
             holds_device_code = any(section.name in _FATBIN for section in elf.iter_sections())
     except (ELFError, ValueError, KeyError, AttributeError) as broken:
         raise InputError(f"{path} is not a program that can be read ({broken}).", "Build it again.") from broken
-    libraries = [_library(soname, imported) for soname in needed]
+    libraries = [_library(soname, imported) for soname in tags]
     cudart = next((each for each in libraries if _CUDART.match(each.soname)), None)
     if cudart is None and holds_device_code:
         raise InputError(

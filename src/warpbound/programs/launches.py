@@ -86,14 +86,14 @@ class Predictor:
         """The timing of launch `number`, before it is executed."""
         key = (*request.shape, request.parameters)
         before = self._of_shape.setdefault(request.shape, [])
-        known = self._equal.get(key)
-        if known is None and len(before) > 1 and (_agree(before[-2:]) or len(before) >= PREDICTIONS):
-            known = before[-1]
-        if known is None:
-            known = self._predicted(request, heap, number)
-            before.append(known)
-        self._equal[key] = known
-        return known
+        prediction = self._equal.get(key)
+        if prediction is None and len(before) > 1 and (_agree(before[-2:]) or len(before) >= PREDICTIONS):
+            prediction = before[-1]
+        if prediction is None:
+            prediction = self._predicted(request, heap, number)
+            before.append(prediction)
+        self._equal[key] = prediction
+        return prediction
 
     def _predicted(self, request: Request, heap: Heap, number: int) -> Timing:
         if waits_for_grid(request.kernel.program):
@@ -108,8 +108,8 @@ class Predictor:
 
 def _agree(timings: Sequence[Timing]) -> bool:
     times = [timing.time_s for timing in timings]
-    known = [each for each in times if each is not None]
-    return not known or len(known) == len(times) and max(known) <= (1 + AGREED) * min(known)
+    present = [each for each in times if each is not None]
+    return not present or len(present) == len(times) and max(present) <= (1 + AGREED) * min(present)
 
 
 @dataclass
@@ -142,10 +142,10 @@ class Executor:
         self._effects: dict[bytes, Effect] = {}
         self.seconds = 0.0
 
-    def execute(self, request: Request, output: list[bytes], expected: float) -> bool:
+    def execute(self, request: Request, output: list[bytes], instructions: float) -> bool:
         """Execute all blocks; False where an equal launch has left the memory as it is. Raises KernelFailure.
 
-        output : takes what the kernel prints. expected : warp instructions, as far as they are known.
+        output : takes what the kernel prints. instructions : warp instructions, as far as they are known.
         """
         key = self._key(request)
         effect = self._effects.get(key)
@@ -158,7 +158,7 @@ class Executor:
         began = time.perf_counter()
         try:
             kernel = make_ready(request.kernel.program, request.launch(lambda: image))
-            run_all_blocks(kernel, image, expected)
+            run_all_blocks(kernel, image, instructions)
         except InputError as problem:
             raise KernelFailure(problem) from problem
         finally:

@@ -121,9 +121,9 @@ class Module:
     def _address(self, symbol: str) -> int | None:
         if symbol in self.places:
             return self.places[symbol]
-        known = self.symbols.get(symbol)
-        if known is not None and known.section == _USER_CONSTANTS:
-            return self.constants + known.offset
+        address = self.symbols.get(symbol)
+        if address is not None and address.section == _USER_CONSTANTS:
+            return self.constants + address.offset
         return ADDRESSES.get(symbol)
 
     def _write(self, address: int, data: bytes) -> None:

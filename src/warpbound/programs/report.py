@@ -14,7 +14,7 @@ from warpbound.result.quantities import SCHEMA_VERSION
 def report(command: str, program: str, how: How, ended: Ended, log: Log) -> ProgramRun:
     """The answer of `run`."""
     board = how.board
-    launches = [_launch(number, done, board) for number, done in enumerate(log.launches, 1)]
+    launches = [_launch(number, launch, board) for number, launch in enumerate(log.launches, 1)]
     return ProgramRun(
         schema_version=SCHEMA_VERSION, command=command, program=program, gpu=board.key,
         execute="all" if how.choice.every_block else "sampled", exit_code=ended.exit_code,
@@ -33,19 +33,19 @@ def _ending(ended: Ended) -> list[str]:
     return []
 
 
-def _launch(number: int, done: Done, board: Gpu) -> RunLaunch:
-    request, timing = done.request, done.timing
+def _launch(number: int, launch: Done, board: Gpu) -> RunLaunch:
+    request, timing = launch.request, launch.timing
     result = timing.result if timing else None
     instructions = result.warp_instructions if result else None
     return RunLaunch(
         number=number, kernel=request.kernel.program.title, gpu=board.key, grid=list(request.grid),
-        block=list(request.block), smem=request.smem, stream=request.stream & ~UNORDERED, start_s=done.start_s,
+        block=list(request.block), smem=request.smem, stream=request.stream & ~UNORDERED, start_s=launch.start_s,
         time_s=result.time_s if result else None,
         time_interval_s=list(result.interval_s) if result and result.interval_s else None,
         bottleneck=result.bottleneck if result else None,
         blocks_per_sm=result.blocks_per_sm if result else None,
         warps_per_sm=result.warps_per_sm if result else None, warp_instructions=instructions,
-        executed=done.executed, timed_as=timing.number if timing and timing.number != number else None,
+        executed=launch.executed, timed_as=timing.number if timing and timing.number != number else None,
         not_timed=(timing.why_not or None) if timing else "left out by the choice of launches",
         assumed=list(result.assumed) if result else [],
     )  # fmt: skip

@@ -93,9 +93,9 @@ def _compiled(compiler: str, texts: Mapping[str, str], options: Sequence[str]) -
             "-Wl,--version-script=symbols.map", *options, *(name for name in texts if name.endswith(".c")),
             "-o", "library.so", "-lpthread",
         ]  # fmt: skip
-        done = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        if done.returncode:
-            first = next((line for line in done.stderr.splitlines() if "error" in line), "it says nothing")
+        process = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
+        if process.returncode:
+            first = next((line for line in process.stderr.splitlines() if "error" in line), "it says nothing")
             reason = f"{compiler} does not compile the replacement of libcudart: {first}."
             raise InputError(reason, "Report it, please.")
         return (Path(place) / "library.so").read_bytes()

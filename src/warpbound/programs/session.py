@@ -208,9 +208,9 @@ class Session:
         ):
             raise Refusal(CudaError.INVALID_CONFIGURATION)
         default = max(0, board.limits.default_shared_per_block - kernel.program.shared_bytes)
-        allowed = self.allowed.get(kernel.number, default)
-        if request.smem > allowed or _product(request.block) > board.limits.max_threads_per_block:
-            raise Refusal(CudaError.INVALID_CONFIGURATION if request.smem <= allowed else CudaError.INVALID_VALUE)
+        largest_smem = self.allowed.get(kernel.number, default)
+        if request.smem > largest_smem or _product(request.block) > board.limits.max_threads_per_block:
+            raise Refusal(CudaError.INVALID_CONFIGURATION if request.smem <= largest_smem else CudaError.INVALID_VALUE)
         if blocks_per_sm(request, board) == 0:
             raise Refusal(CudaError.OUT_OF_RESOURCES)
         if request.cooperative and too_large(request, board):
@@ -237,15 +237,15 @@ class Session:
             for sentence in self.races.of(request):
                 self._problem(sentence)
         output: list[bytes] = []
-        expected = timing.warp_instructions if timing else UNKNOWN
-        executed: Executed = "sampled"
+        instructions = timing.warp_instructions if timing else UNKNOWN
+        how: Executed = "sampled"
         error = CudaError.SUCCESS
         if self.choice.every_block:
             try:
-                executed = "all" if self.executor.execute(request, output, expected) else "repeated"
+                how = "all" if self.executor.execute(request, output, instructions) else "repeated"
             except KernelFailure as failure:
-                executed, error = "failed", self._failure(failure)
-        self.log.launches.append(Done(request, timing, executed, start))
+                how, error = "failed", self._failure(failure)
+        self.log.launches.append(Done(request, timing, how, start))
         self.log.busy_s = self.executor.seconds
         return Answer(error=error, printed=b"".join(output))
 

@@ -85,14 +85,14 @@ def _built(
         with tempfile.TemporaryDirectory(prefix="warpbound-") as place:
             out = Path(place) / "program"
             try:
-                done = subprocess.run(
+                process = subprocess.run(
                     [*command, "-o", str(out)], cwd=place, env=tools.environment, capture_output=True, text=True,
                     errors="replace", timeout=TIMEOUT_S, check=False,
                 )  # fmt: skip
             except subprocess.TimeoutExpired as slow:
                 raise InputError(f"nvcc does not finish within {TIMEOUT_S} s.", "Build the program yourself.") from slow
-            if done.returncode:
-                complaint = done.stderr + done.stdout
+            if process.returncode:
+                complaint = process.stderr + process.stdout
                 raise _Failed
             return out.read_bytes()
 
@@ -114,12 +114,12 @@ def _defining(complaint: str, files: Sequence[Path]) -> list[Path]:
     names = {name.rpartition("::")[2] for name in _UNDEFINED.findall(complaint)}
     others = [path for path in sorted(files[0].parent.iterdir()) if path.suffix in SOURCES and path not in files]
     texts = {path: path.read_text("utf-8", errors="replace") for path in others} if names else {}
-    chosen: set[Path] = set()
+    sources: set[Path] = set()
     for name in names:
         pattern = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)\s*(?:const\s*)?\{{")
         with_it = [path for path, text in texts.items() if pattern.search(text)]
-        chosen |= set(with_it) if len(with_it) == 1 else set()
-    return sorted(chosen)
+        sources |= set(with_it) if len(with_it) == 1 else set()
+    return sorted(sources)
 
 
 def _missing(complaint: str) -> str | None:
@@ -127,24 +127,24 @@ def _missing(complaint: str) -> str | None:
     return next(group for group in match.groups() if group) if match else None
 
 
-def _folder_of(header: str, start: Path, known: Sequence[Path]) -> Path | None:
+def _folder_of(header: str, start: Path, folders: Sequence[Path]) -> Path | None:
     """The folder of the file's repository from which a header is included as it is spelled; None where it has none."""
     for top in (start, *start.parents):
         if len(top.parts) <= 2 or top == Path.home():
             return None
         for place in (top, *sorted(top.glob("*/")), *sorted(top.glob("*/include/"))):
-            if (place / header).is_file() and place not in known:
+            if (place / header).is_file() and place not in folders:
                 return place
         if (top / ".git").exists():
-            return _deep(header, top, known)
+            return _deep(header, top, folders)
     return None
 
 
-def _deep(header: str, top: Path, known: Sequence[Path]) -> Path | None:
+def _deep(header: str, top: Path, folders: Sequence[Path]) -> Path | None:
     for count, folder in enumerate(sorted(p for p in top.rglob("*") if p.is_dir())):
         if count > MOST_FOLDERS:
             return None
-        if (folder / header).is_file() and folder not in known:
+        if (folder / header).is_file() and folder not in folders:
             return folder
     return None
 

@@ -33,11 +33,11 @@ class Part:
     problem: tuple[str, str] | None = None
 
 
-def run_all_blocks(kernel: Kernel, image: HeapImage, expected: float) -> None:
-    """Execute the whole grid. expected : warp instructions. Raises InputError as `run_blocks` does."""
+def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> None:
+    """Execute the whole grid. instructions : warp instructions. Raises InputError as `run_blocks` does."""
     blocks = kernel.whole_clusters(np.arange(kernel.block_count))
     processes = min(len(os.sched_getaffinity(0)), len(blocks) // kernel.cluster_size)
-    if processes < 2 or expected < WORTH or not divisible(kernel):
+    if processes < 2 or instructions < WORTH or not divisible(kernel):
         run_blocks(kernel, blocks, STEP_LIMIT)
         return
     parts = _in_processes([partial(_part, kernel, image, own) for own in shares(kernel, blocks, processes)])

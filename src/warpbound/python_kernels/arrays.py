@@ -59,8 +59,8 @@ def array(value: object, name: str) -> Array | None:
     word = str(value.dtype).rpartition(".")[2]
     dtype = word if word in DTYPES else _LONG_NAMES.get(word)
     if dtype is None:
-        known = ", ".join(_LONG_NAMES)
-        raise CommandError(f"argument '{name}' has elements of type {word}.", f"Known are {known}.")
+        dtypes = ", ".join(_LONG_NAMES)
+        raise CommandError(f"argument '{name}' has elements of type {word}.", f"Known are {dtypes}.")
     shape = tuple(int(extent) for extent in value.shape)
     steps = strides(value)
     contents = host_array(value)
@@ -121,9 +121,9 @@ def under_own_names(
     values : what the caller gave; text is never the same array twice.
     """
     first: dict[int, str] = {}
-    bound = []
+    result = []
     for name, own, value in zip(names, arguments, values, strict=True):
         shared = own.kind == "array" and not isinstance(value, str)
         earlier = first.setdefault(id(value), name) if shared else name
-        bound.append(replace(own, name=name) if earlier == name else Argument(name, "alias", alias=earlier))
-    return tuple(bound)
+        result.append(replace(own, name=name) if earlier == name else Argument(name, "alias", alias=earlier))
+    return tuple(result)

@@ -82,14 +82,14 @@ def bounds_table(entry: KernelResult, most: int, *, ruled: bool = True) -> Rende
     for name in ("resource", "SM cycles", "in use", ""):
         number = name in ("SM cycles", "in use")
         table.add_column(name, justify="right" if number else "left", no_wrap=number)
-    for bound in [bound for bound in entry.bounds if bound.utilization >= WORTH][:most]:
-        share = bound.utilization
+    for row_bound in [row_bound for row_bound in entry.bounds if row_bound.utilization >= WORTH][:most]:
+        share = row_bound.utilization
         table.add_row(
-            RESOURCE_WORDS[bound.resource],
-            amount(bound.cycles_per_warp),
+            RESOURCE_WORDS[row_bound.resource],
+            amount(row_bound.cycles_per_warp),
             f"{100 * share:.0f} %",
             Bar(share),
-            style="bold" if bound.resource == entry.bottleneck else "",
+            style="bold" if row_bound.resource == entry.bottleneck else "",
         )
     return Fitting(table)
 

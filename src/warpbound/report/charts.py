@@ -66,11 +66,11 @@ class Columns:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         step = math.ceil(len(self.values) / min(64, options.max_width))
-        chosen = self.values[step - 1 :: step]
+        values = self.values[step - 1 :: step]
         yield Text(self.title, "dim")
-        for line in columns(chosen, self.height, PLAIN_EIGHTHS if options.ascii_only else EIGHTHS):
+        for line in columns(values, self.height, PLAIN_EIGHTHS if options.ascii_only else EIGHTHS):
             yield Text(line.rstrip() or " ", style=STYLE, no_wrap=True, overflow="crop")
-        yield Text(self._axis(len(chosen), step), "dim", no_wrap=True, overflow="crop")
+        yield Text(self._axis(len(values), step), "dim", no_wrap=True, overflow="crop")
 
     def _axis(self, width: int, step: int) -> str:
         """The marked number at a caret; the first and the last number where they have room."""

@@ -39,8 +39,8 @@ def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 0))
     for title in reversed(varying):
         table.add_column(title, overflow="fold", no_wrap=title in ("on", "by"))
-    shown = OF_COMPILERS if "by" in varying else COLUMNS
-    for column in shown:
+    shown_columns = OF_COMPILERS if "by" in varying else COLUMNS
+    for column in shown_columns:
         table.add_column(column, justify="left" if column == "binds" else "right", no_wrap=True)
     firsts = _firsts(answers)
     with_ratio = len({id(first) for first in firsts}) < len(answers)
@@ -50,11 +50,11 @@ def side_by_side(results: Sequence[KernelResult | Refusal]) -> RenderableType:
         cells, before = _cells(entry), _cells(first)
         own = (varying[title][row] for title in reversed(varying))
         gain = [_speedup(first, entry)] if with_ratio else []
-        table.add_row(*own, *(_marked(cells[c], before[c]) for c in shown), *gain)
+        table.add_row(*own, *(_marked(cells[c], before[c]) for c in shown_columns), *gain)
     shared = [{entry.kernel for entry in answers}, set(columns["on"])]
     title = " on ".join(next(iter(words)) for words in shared if len(words) == 1)
     parts: list[RenderableType] = [Text(title, "bold cyan")] if title else []
-    notes = _notes(answers, with_ratio, shown)
+    notes = _notes(answers, with_ratio, shown_columns)
     return Group(*parts, Fitting(table), *notes, *_refused(results))
 
 

@@ -171,15 +171,15 @@ def _item(paper: str, module: str, file: Traversable, shared: ItemInputs) -> Ite
     return Item(paper=paper, module=module, function=function, inputs=inputs, printed=rows, **table)
 
 
-def _printed(tables: Mapping[str, Mapping[str, Any]], read: Sequence[str]) -> dict[str, Printed]:
+def _printed(tables: Mapping[str, Mapping[str, Any]], names_read: Sequence[str]) -> dict[str, Printed]:
     values = {**tables["measured"], **tables["printed"]}
-    if strange := [name for name in read if name not in values]:
+    if strange := [name for name in names_read if name not in values]:
         raise ValueError(f"Values that are read have no value: {', '.join(strange)}.")
     return {
         what: Printed(
             value=tables["printed"].get(what, tables["measured"].get(what)),
             measured=what in tables["measured"],
-            read=what in read,
+            read=what in names_read,
             reading=tables["readings"].get(what, ""),
             contradiction=tables["contradictions"].get(what, ""),
         )

@@ -31,23 +31,23 @@ def run(warp: Warp, stream: Sequence[int]) -> None:
 def _repeat(warp: Warp, body: Sequence[int], turns: int, after: int | None) -> None:
     """Issue `body` so many times; the last turn is always simulated, as its successor differs."""
     states: dict[object, int] = {}
-    left = turns
-    while left > 1:
+    turns_left = turns
+    while turns_left > 1:
         if len(states) < _MOST_STATES:
             state = warp.whole_state()
             if state in states:
-                period = states[state] - left
-                times = (left - 1) // period
+                period = states[state] - turns_left
+                times = (turns_left - 1) // period
                 if times:
                     warp.again(period, times)
-                left -= times * period
+                turns_left -= times * period
                 states = {}
-                for _ in range(left - 1):
+                for _ in range(turns_left - 1):
                     warp.run(body, body[0])
                 break
-            states[state] = left
+            states[state] = turns_left
         warp.run(body, body[0])
-        left -= 1
+        turns_left -= 1
     warp.run(body, after)
 
 

@@ -19,9 +19,9 @@ def deterministic() -> Table:
 
 def exponential() -> Table:
     """The exponential distribution: each entry is the mean of its share of the draws, so that the mean is exact."""
-    left = 1.0 - np.linspace(0.0, 1.0, DRAWS + 1)
+    v = 1.0 - np.linspace(0.0, 1.0, DRAWS + 1)
     with np.errstate(divide="ignore", invalid="ignore"):
-        integral = np.where(left > 0, left * np.log(left), 0.0) - left  # of ln v over v
+        integral = np.where(v > 0, v * np.log(v), 0.0) - v  # of ln v over v
     return np.asarray(np.diff(integral) * DRAWS)
 
 

@@ -46,9 +46,9 @@ def compiled(function: Function) -> Function:
 
     names = dict(function.__globals__)
     for name in function.__code__.co_names:
-        called = names.get(name)
-        if isinstance(called, FunctionType) and called.__module__.startswith(PACKAGE):
-            names[name] = compiled(called)
+        callee = names.get(name)
+        if isinstance(callee, FunctionType) and callee.__module__.startswith(PACKAGE):
+            names[name] = compiled(callee)
     own = FunctionType(function.__code__, names, function.__name__, function.__defaults__)
     own.__module__, own.__qualname__ = function.__module__, function.__qualname__
     try:

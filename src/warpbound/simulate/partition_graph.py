@@ -48,7 +48,7 @@ def random_graph(vertices: int, edges: int, seed: int = 0) -> Graph:
 def count_cliques(graph: Graph, size: int) -> tuple[int, list[list[int]]]:
     """Cliques of `size` vertices, and the words read for each first vertex: indices into first, then neighbours."""
     begins, neighbours, base = graph.first.tolist(), graph.neighbours.tolist(), graph.vertices + 1
-    total, read = 0, []
+    total, words_read = 0, []
     for v in range(graph.vertices):
         words = [v, v + 1]
         clique, at = [v], [begins[v]]
@@ -69,8 +69,8 @@ def count_cliques(graph: Graph, size: int) -> tuple[int, list[list[int]]]:
             words += [u, u + 1]
             clique.append(u)
             at.append(begins[u])
-        read.append(words)
-    return total, read
+        words_read.append(words)
+    return total, words_read
 
 
 def _adjacent(begins: list[int], neighbours: list[int], v: int, u: int, words: list[int]) -> bool:
@@ -92,9 +92,9 @@ def clique_counter(by_vertex: Sequence[Sequence[int]], blocks: int, block_warps:
     Words that lanes of a half-warp share are read once.
     """
     warps = blocks * block_warps
-    read = [list(chain.from_iterable(by_vertex[thread :: 32 * warps])) for thread in range(32 * warps)]
-    steps = [max(len(words) for words in read[32 * w : 32 * w + 32]) for w in range(warps)]
-    address, active = _in_step(read, steps)
+    by_thread = [list(chain.from_iterable(by_vertex[thread :: 32 * warps])) for thread in range(32 * warps)]
+    steps = [max(len(words) for words in by_thread[32 * w : 32 * w + 32]) for w in range(warps)]
+    address, active = _in_step(by_thread, steps)
     row, start, size_B = half_warp_transactions(address, active, WORD_B)
     requests = len(address)
     return Pattern(
@@ -109,13 +109,13 @@ def clique_counter(by_vertex: Sequence[Sequence[int]], blocks: int, block_warps:
     )
 
 
-def _in_step(read: list[list[int]], steps: list[int]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
+def _in_step(by_thread: list[list[int]], steps: list[int]) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
     """Addresses and active lanes of every step of every warp, (requests, 32) each."""
     address = np.zeros((sum(steps), 32), np.uint64)
     active = np.zeros((sum(steps), 32), bool)
     at = 0
     for warp, count in enumerate(steps):
-        for lane, words in enumerate(read[32 * warp : 32 * warp + 32]):
+        for lane, words in enumerate(by_thread[32 * warp : 32 * warp + 32]):
             address[at : at + len(words), lane] = WORD_B * np.array(words, np.uint64)
             active[at : at + len(words), lane] = True
         at += count

@@ -95,9 +95,9 @@ def transpose(side: int, *, diagonal: bool, blocks: int | None = None) -> Patter
         x, y = (x + y) % across, x
     rows = np.arange(TILE)
     row_B = FLOAT_B * side
-    read = (TILE * y[:, None] + rows) * row_B + TILE * FLOAT_B * x[:, None]
+    reads = (TILE * y[:, None] + rows) * row_B + TILE * FLOAT_B * x[:, None]
     target = side * row_B + (TILE * x[:, None] + rows) * row_B + TILE * FLOAT_B * y[:, None]
-    address = np.stack([read.reshape(-1, 2), target.reshape(-1, 2)], axis=1)
+    address = np.stack([reads.reshape(-1, 2), target.reshape(-1, 2)], axis=1)
     warps = len(address)
     alternating = np.tile([True, False], warps)
     return Pattern(

@@ -77,21 +77,21 @@ def _between(
     program: Program, trace: Trace, instruction: NDArray[np.int32], each: Whole
 ) -> tuple[Whole, NDArray[np.bool_]]:
     """SM cycles before every access, and whether the block meets there; accesses warp by warp, `each` of a warp."""
-    known = {}
+    period = {}
     is_access = np.zeros(len(program.instructions), bool)
     is_access[instruction] = True
-    is_barrier = np.array([one.traits.is_block_barrier for one in program.instructions] or [False])
+    is_barrier = np.array([instruction.traits.is_block_barrier for instruction in program.instructions] or [False])
     for stream in trace.streams.values():
         at = np.flatnonzero(is_access[stream])
         crosses_barrier = np.diff(np.cumsum(is_barrier[stream])[at], prepend=0) > 0
-        known[stream[at].tobytes()] = (np.diff(at, prepend=-1) * ISSUE_CYCLES, crosses_barrier)
+        period[stream[at].tobytes()] = (np.diff(at, prepend=-1) * ISSUE_CYCLES, crosses_barrier)
     cycles, barrier = np.zeros(len(instruction), np.int64), np.zeros(len(instruction), bool)
     executions = trace.executed.sum(axis=1)
     ends = np.cumsum(each)
     for warp, (end, count) in enumerate(zip(ends.tolist(), each.tolist(), strict=True)):
         mine = slice(end - count, end)
         gaps = executions[warp] // max(1, count) * ISSUE_CYCLES
-        cycles[mine], barrier[mine] = known.get(instruction[mine].tobytes(), (gaps, False))
+        cycles[mine], barrier[mine] = period.get(instruction[mine].tobytes(), (gaps, False))
     return cycles, barrier
 
 

@@ -72,9 +72,9 @@ class Outcome:
     def occupancy_over_time(self) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
         """Cycles at which the number of warps changes, and the number from there on."""
         came = self.started[~np.isnan(self.started)]
-        left = self.ended[~np.isnan(self.ended)]
-        times = np.concatenate([came, left])
-        steps = np.concatenate([np.ones(len(came), np.int64), -np.ones(len(left), np.int64)])
+        ends = self.ended[~np.isnan(self.ended)]
+        times = np.concatenate([came, ends])
+        steps = np.concatenate([np.ones(len(came), np.int64), -np.ones(len(ends), np.int64)])
         moments, place = np.unique(times, return_inverse=True)
         change = np.zeros(len(moments), np.int64)
         np.add.at(change, place, steps)
@@ -127,7 +127,7 @@ def _outcome(x: Experiment, whole: Whole) -> Outcome:
         ended=ended,
         issued=whole[whole[ISSUED] : whole[ISSUED] + len(x.steps)],
         counted=max(0.0, cycles - x.warm),
-        stalls={reason.name.lower(): float(spent) for reason, spent in zip(Reason, reasons, strict=True)},
+        stalls={reason.name.lower(): float(cycles) for reason, cycles in zip(Reason, reasons, strict=True)},
         occupancy=float(whole[AREA]) / TICK / cycles if cycles else 0.0,
         requests=requests,
         request_latency=float(whole[MEMORY_AREA]) / TICK / requests if requests else 0.0,

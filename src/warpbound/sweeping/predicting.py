@@ -65,8 +65,8 @@ class _Answers:
 def configurations(plan: Plan, unit: WorkUnit) -> Iterator[Configuration]:
     """The answers of a unit, tuning by tuning and board by board."""
     options = [
-        replace(unit.subject.options, defines=(*unit.subject.options.defines, *one.macros.items()))
-        for one in unit.tunings
+        replace(unit.subject.options, defines=(*unit.subject.options.defines, *tuning.macros.items()))
+        for tuning in unit.tunings
     ]
     variants_: Sequence[Program | WarpboundError]
     try:

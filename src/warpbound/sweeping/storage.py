@@ -92,10 +92,10 @@ def begun(out: Path, units: Sequence[WorkUnit]) -> set[str]:
     folder = parts_folder(out)
     folder.mkdir(parents=True, exist_ok=True)
     if out.is_file():
-        kept = read(out)
+        finished = read(out)
         for unit in units:
-            mask = arrow().compute.equal(kept["unit"], unit.key)
-            rows = kept.filter(mask)
+            mask = arrow().compute.equal(finished["unit"], unit.key)
+            rows = finished.filter(mask)
             if rows.num_rows == unit.points:
                 write_part(out, unit.key, rows)
     return {path.stem for path in folder.glob("*.parquet")} & keys

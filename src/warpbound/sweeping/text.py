@@ -47,8 +47,8 @@ def points_table(points: list[FrontPoint], names: Sequence[str] = ()) -> Fitting
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     if names:
         table.add_column("point", justify="right")
-    known = [name for name in points[0].quantities if any(point.quantities[name] is not None for point in points)]
-    for name in known:
+    with_values = [name for name in points[0].quantities if any(point.quantities[name] is not None for point in points)]
+    for name in with_values:
         table.add_column(_HEADS[name], justify="right")
     table.add_column("board")
     if any(point.defines for point in points):
@@ -61,7 +61,7 @@ def points_table(points: list[FrontPoint], names: Sequence[str] = ()) -> Fitting
         macros = [point.defines] if any(each.defines for each in points) else []
         values = [_unbroken(amount(point.parameters[name])) for name in parameters]
         binds = resource_words(point.bottleneck)
-        quantities = (_unbroken(_quantity(name, point)) for name in known)
+        quantities = (_unbroken(_quantity(name, point)) for name in with_values)
         table.add_row(*names[place : place + 1], *quantities, point.gpu, *macros, *values, binds)
     return Fitting(table)
 

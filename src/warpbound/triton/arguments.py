@@ -72,6 +72,6 @@ def argument(value: object, name: str, type_: str) -> Argument:
 
 def _in_triton(word: str, name: str) -> str:
     if word not in _BY_NAME:
-        known = ", ".join(names[0] for names in _TYPES)
-        raise CommandError(f"argument '{name}' has elements of type {word}.", f"Known are {known}.")
+        names_of_types = ", ".join(names[0] for names in _TYPES)
+        raise CommandError(f"argument '{name}' has elements of type {word}.", f"Known are {names_of_types}.")
     return _BY_NAME[word][1]

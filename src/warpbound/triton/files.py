@@ -19,8 +19,8 @@ def of_launch(kernel: Any, board: Gpu, own: Launch, defines: Mapping[str, str]) 
     """One launch; defines : constexprs and options of the compiler, on top of the launch's own."""
     constexprs = {name: plain_value(text) for name, text in (own.defines | dict(defines)).items()}
     constexprs.setdefault("num_warps", max(1, own.block[0] * own.block[1] * own.block[2] // WARP))
-    positional, named = given_values(own)
-    return prepare(kernel, positional, named | constexprs, own.grid, board)
+    positional, by_keyword = given_values(own)
+    return prepare(kernel, positional, by_keyword | constexprs, own.grid, board)
 
 
 def is_kernel(value: object) -> bool:

@@ -70,7 +70,7 @@ class Pruner(Mapping[str, Any]):
             hint = "Launch the kernel as kernel[grid](...), or give pruner(grid=)."
             raise CommandError("The pruner knows no grid.", hint)
         own = {name: value for name, value in others.items() if name not in _LAUNCHER}
-        predicted = []
+        answers = []
         self.dropped.clear()
         for config in configs:
             try:
@@ -81,26 +81,26 @@ class Pruner(Mapping[str, Any]):
             if answer.time_s is None:
                 self.dropped.append(Dropped(config, answer.not_executed or "its trip counts are unknown"))
             else:
-                predicted.append(Kept(config, answer.time_s, answer.bottleneck))
-        predicted.sort(key=lambda kept: kept.time_s)
-        self.kept[:] = self._within_limits(predicted)
-        return [kept.config for kept in self.kept] or list(configs)
+                answers.append(Kept(config, answer.time_s, answer.bottleneck))
+        answers.sort(key=lambda answer_kept: answer_kept.time_s)
+        self.kept[:] = self._within_limits(answers)
+        return [answer_kept.config for answer_kept in self.kept] or list(configs)
 
-    def _within_limits(self, predicted: list[Kept]) -> list[Kept]:
+    def _within_limits(self, answers: list[Kept]) -> list[Kept]:
         """The fastest, as many and as near to the best as is wished; the others are noted as dropped."""
-        kept = []
-        for rank, answer in enumerate(predicted):
-            slower = answer.time_s / predicted[0].time_s
+        survivors = []
+        for rank, answer in enumerate(answers):
+            slower = answer.time_s / answers[0].time_s
             reason = ""
             if self.top_k is not None and rank >= self.top_k:
-                reason = f"rank {rank + 1} of {len(predicted)}: predicted {slower:.2f} times the best"
+                reason = f"rank {rank + 1} of {len(answers)}: predicted {slower:.2f} times the best"
             elif self.keep_within is not None and slower > 1 + self.keep_within:
                 reason = f"predicted {slower:.2f} times the best, more than {1 + self.keep_within:.2f}"
             if reason:
                 self.dropped.append(Dropped(answer.config, reason, answer.time_s, answer.bottleneck))
             else:
-                kept.append(answer)
-        return kept
+                survivors.append(answer)
+        return survivors
 
 
 def pruner(

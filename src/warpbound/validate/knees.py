@@ -88,13 +88,13 @@ def knee_comparisons(results: Sequence[Result]) -> Iterator[KneeComparison]:
 def curves(swept: Corpus, results: Sequence[Result], gpu: str) -> tuple[Curve, Curve]:
     """(kB, GB/s) as measured and as predicted of one board; results in the order of the rows."""
     mine = [(row, r) for row, r in zip(swept.rows, results, strict=True) if row.gpu == gpu]
-    measured = [(float(row.words["kB"]), float(row.words["GB/s"])) for row, _ in mine]
+    measured_curve = [(float(row.words["kB"]), float(row.words["GB/s"])) for row, _ in mine]
     times = [r.measured / (r.seconds[HEADLINE] or inf) for _, r in mine]
-    return measured, [(size, rate * time) for (size, rate), time in zip(measured, times, strict=True)]
+    return measured_curve, [(size, rate * time) for (size, rate), time in zip(measured_curve, times, strict=True)]
 
 
-def _of_board(name: str, gpu: str, measured: Curve, predicted: Curve) -> Iterator[KneeComparison]:
-    ours, theirs = shape(predicted), shape(measured)
+def _of_board(name: str, gpu: str, measured_curve: Curve, predicted_curve: Curve) -> Iterator[KneeComparison]:
+    ours, theirs = shape(predicted_curve), shape(measured_curve)
     levels = CURVES[name]
     for level, rate, prediction in zip(levels, theirs.plateaus, ours.plateaus, strict=False):
         yield KneeComparison(name, gpu, f"plateau: {level}", "GB/s", rate, prediction)

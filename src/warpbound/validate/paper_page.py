@@ -61,15 +61,15 @@ def _times(
     rows: Sequence[PaperRow], results: Sequence[Result]
 ) -> dict[str, list[tuple[Result, float]]]:
     """Model -> measured rows and the time it gives them; rows that are no longer judged are left out."""
-    known = {key_of(r): r for r in results if r.kind == "judged" and r.seconds.get(HEADLINE) is not None}
-    found: dict[str, list[tuple[Result, float]]] = {HEADLINE: [], **{name: [] for name in MODELS}}
+    by_key = {key_of(r): r for r in results if r.kind == "judged" and r.seconds.get(HEADLINE) is not None}
+    by_model: dict[str, list[tuple[Result, float]]] = {HEADLINE: [], **{name: [] for name in MODELS}}
     for row in rows:
-        if (result := known.get(row.key)) is None:
+        if (result := by_key.get(row.key)) is None:
             continue
-        found[HEADLINE].append((result, result.seconds[HEADLINE] or 0.0))
+        by_model[HEADLINE].append((result, result.seconds[HEADLINE] or 0.0))
         for model, time_s in row.seconds.items():
-            found[model].append((result, time_s))
-    return found
+            by_model[model].append((result, time_s))
+    return by_model
 
 
 def _median(mine: Sequence[tuple[Result, float]]) -> float:
@@ -79,12 +79,12 @@ def _median(mine: Sequence[tuple[Result, float]]) -> float:
 
 def _tau(mine: Sequence[tuple[Result, float]]) -> str:
     """Mean over corpora and boards of the order of pairs that differ by a tenth."""
-    found = []
+    taus = []
     for group in dict.fromkeys((r.corpus, r.gpu) for r, _ in mine):
         pairs = [(s, r.measured) for r, s in mine if (r.corpus, r.gpu) == group and s > 0]
-        predicted, measured = np.array(pairs, dtype=float).reshape(-1, 2).T
-        found.append(ranked(predicted, measured))
-    own = [value for value in found if value is not None]
+        predicted_s, measured_s = np.array(pairs, dtype=float).reshape(-1, 2).T
+        taus.append(ranked(predicted_s, measured_s))
+    own = [value for value in taus if value is not None]
     return f"{np.mean(own):.2f}" if own else "-"
 
 

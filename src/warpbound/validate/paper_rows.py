@@ -58,36 +58,36 @@ def key_of(result: Result) -> tuple[str, str, str, str]:
 
 
 def missing(
-    corpora: Sequence[Corpus], gpus: Sequence[str], each: int, done: Sequence[PaperRow]
+    corpora: Sequence[Corpus], gpus: Sequence[str], each: int, scored: Sequence[PaperRow]
 ) -> list[tuple[Corpus, Row]]:
     """Judged rows to score next: `each` of every corpus and board, less those done, spread over their order.
 
     gpus : only these boards, all where none is named. The first row of every corpus and board comes first.
     """
-    names = {row.key for row in done}
-    ranked: list[tuple[int, Corpus, Row]] = []
-    for measured in corpora:
-        boards = dict.fromkeys(row.gpu for row in measured.rows if not gpus or row.gpu in gpus)
+    names = {row.key for row in scored}
+    by_rank: list[tuple[int, Corpus, Row]] = []
+    for corpus in corpora:
+        boards = dict.fromkeys(row.gpu for row in corpus.rows if not gpus or row.gpu in gpus)
         for board in boards:
-            rows = [row for row in measured.rows if (row.gpu, row.kind) == (board, "judged")]
+            rows = [row for row in corpus.rows if (row.gpu, row.kind) == (board, "judged")]
             order = sorted(range(len(rows)), key=lambda number: number * GOLDEN % 1.0)
-            ranked += [(rank, measured, rows[number]) for rank, number in enumerate(order[:each])]
-    ranked.sort(key=lambda entry: entry[0])
-    return [(measured, row) for _, measured, row in ranked if _key(measured, row) not in names]
+            by_rank += [(rank, corpus, rows[number]) for rank, number in enumerate(order[:each])]
+    by_rank.sort(key=lambda entry: entry[0])
+    return [(corpus, row) for _, corpus, row in by_rank if _key(corpus, row) not in names]
 
 
-def score(measured: Corpus, row: Row) -> PaperRow:
+def score(corpus: Corpus, row: Row) -> PaperRow:
     """The row with the time of every model that gives one. Raises InputError where the row is refused."""
-    found = answer(measured, row, tuple(MODELS))
-    if found.refused:
-        where = f"{measured.name} on {row.gpu} ({row.label(measured.shared)})"
-        raise InputError(f"{where} was not predicted. {found.refused}", "Correct it first.")
+    result = answer(corpus, row, tuple(MODELS))
+    if result.refused:
+        where = f"{corpus.name} on {row.gpu} ({row.label(corpus.shared)})"
+        raise InputError(f"{where} was not predicted. {result.refused}", "Correct it first.")
     seconds = {
         name: float(f"{time_s:.{DIGITS}g}")
-        for name, time_s in found.seconds.items()
+        for name, time_s in result.seconds.items()
         if time_s is not None and name != HEADLINE
     }
-    return PaperRow(*_key(measured, row), seconds)
+    return PaperRow(*_key(corpus, row), seconds)
 
 
 def append(row: PaperRow, place: Path | None = None) -> None:
@@ -96,5 +96,5 @@ def append(row: PaperRow, place: Path | None = None) -> None:
         out.write(msgspec.json.encode(row) + b"\n")
 
 
-def _key(measured: Corpus, row: Row) -> tuple[str, str, str, str]:
-    return measured.name, row.gpu, row.kernel, row.label(measured.shared)
+def _key(corpus: Corpus, row: Row) -> tuple[str, str, str, str]:
+    return corpus.name, row.gpu, row.kernel, row.label(corpus.shared)

@@ -75,9 +75,9 @@ def validate(
     """
     groups: dict[object, int] = {}
     run = [
-        _result(measured, row, answer(measured, row), groups)
-        for measured in corpora
-        for row in progress([row for row in measured.rows if not gpus or row.gpu in gpus])
+        _result(corpus, row, answer(corpus, row), groups)
+        for corpus in corpora
+        for row in progress([row for row in corpus.rows if not gpus or row.gpu in gpus])
     ]
     return validation_of(tuple(map(_about, corpora)), run, others)
 
@@ -93,13 +93,13 @@ def validation_of(
     return Validation(corpora, tuple(lines(results)), tuple(kinds(results)), results, forms)
 
 
-def _result(corpus: Corpus, row: Row, answered: Answer, groups: dict[object, int]) -> Result:
+def _result(corpus: Corpus, row: Row, prediction: Answer, groups: dict[object, int]) -> Result:
     same = (corpus.name, *row.choice_of)
     group = groups.setdefault(same, len(groups) + 1) if row.choice_of else 0
     return Result(
         corpus.name, row.kernel, row.gpu, row.label(corpus.shared), row.kind, row.seconds,
-        dict(answered.seconds), group, None, answered.bare, answered.binds, answered.bottleneck,
-        answered.proxy, answered.refused,
+        dict(prediction.seconds), group, None, prediction.bare, prediction.binds, prediction.bottleneck,
+        prediction.proxy, prediction.refused,
     )  # fmt: skip
 
 
@@ -133,23 +133,23 @@ def _score(rows: Sequence[Result], model: str) -> Score | None:
         return None
     edges = [r.interval for r, _ in timed if r.interval is not None] if model == HEADLINE else []
     intervals = np.array(edges) if len(edges) == len(timed) else None
-    times, measured = np.array([seconds for _, seconds in timed]), np.array([r.measured for r, _ in timed])
-    return score(times, measured, [r.group for r, _ in timed], intervals)
+    times, measured_s = np.array([seconds for _, seconds in timed]), np.array([r.measured for r, _ in timed])
+    return score(times, measured_s, [r.group for r, _ in timed], intervals)
 
 
 def kinds(results: Sequence[Result]) -> Iterator[KindScore]:
     """Mean error and coverage by board and the bottleneck that was predicted, over all judged rows."""
-    judged = [r for r in results if r.kind == "judged" and r.bottleneck]
-    for gpu, bottleneck in _distinct((r.gpu, r.bottleneck or "") for r in judged):
-        result = _score([r for r in judged if (r.gpu, r.bottleneck) == (gpu, bottleneck)], HEADLINE)
+    rows = [r for r in results if r.kind == "judged" and r.bottleneck]
+    for gpu, bottleneck in _distinct((r.gpu, r.bottleneck or "") for r in rows):
+        result = _score([r for r in rows if (r.gpu, r.bottleneck) == (gpu, bottleneck)], HEADLINE)
         if result is not None:
             yield KindScore(gpu, bottleneck, result.n, round(result.mape, 4), round(result.coverage or 0.0, 4))
 
 
 def worst(results: Sequence[Result]) -> list[Result]:
     """The judged rows that the headline misses most, the worst of each kernel and GPU only."""
-    judged = [r for r in results if r.kind == "judged" and r.error(HEADLINE) is not None]
-    order = sorted(judged, key=lambda r: -abs(r.error(HEADLINE) or 0.0))
+    rows = [r for r in results if r.kind == "judged" and r.error(HEADLINE) is not None]
+    order = sorted(rows, key=lambda r: -abs(r.error(HEADLINE) or 0.0))
     first = {(r.corpus, r.gpu, r.kernel): r for r in reversed(order)}
     return sorted(first.values(), key=lambda r: -abs(r.error(HEADLINE) or 0.0))[:WORST]
 

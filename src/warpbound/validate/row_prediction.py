@@ -50,10 +50,10 @@ def answer(corpus: Corpus, row: Row, papers: tuple[str, ...] = PAPER_MODELS) -> 
     try:
         if corpus.shared.workload:
             return _hand_written(corpus, row, papers)
-        measured = corpus.shared.measured
-        if measured.between is not None:
-            return _difference(*(_single(corpus, row, (argument,), papers) for argument in measured.between))
-        variants = [replace(row, words={**row.words, **words}) for words in measured.fastest_of] or [row]
+        source = corpus.shared.measured
+        if source.between is not None:
+            return _difference(*(_single(corpus, row, (argument,), papers) for argument in source.between))
+        variants = [replace(row, words={**row.words, **words}) for words in source.fastest_of] or [row]
         return _fastest([_single(corpus, variant, (), papers) for variant in variants])
     except MissingTool as missing:
         if not corpus.shared.compiler:

@@ -39,13 +39,13 @@ class Score:
 
 
 def score(
-    predicted: Array, measured: Array, groups: Sequence[object] = (), intervals: Array | None = None
+    predicted_s: Array, measured_s: Array, groups: Sequence[object] = (), intervals: Array | None = None
 ) -> Score:
     """Scores of times, both of shape (n,), n at least 1; rows of one group, None aside, are ways to do one work.
 
     intervals : low and high edges, shape (n, 2).
     """
-    signed = predicted / measured - 1.0
+    signed = predicted_s / measured_s - 1.0
     errors = np.abs(signed)
     return Score(
         n=len(errors),
@@ -56,34 +56,34 @@ def score(
         p95=float(np.percentile(errors, 95)),
         worst=float(errors.max()),
         within=float(np.mean(errors <= NEAR)),
-        ranked=ranked(predicted, measured),
-        regret_1=regret(predicted, measured, groups, 1),
-        regret_5=regret(predicted, measured, groups, 5),
-        coverage=None if intervals is None else covered(measured, intervals),
-        width=None if intervals is None else float(np.median((intervals[:, 1] - intervals[:, 0]) / predicted)),
+        ranked=ranked(predicted_s, measured_s),
+        regret_1=regret(predicted_s, measured_s, groups, 1),
+        regret_5=regret(predicted_s, measured_s, groups, 5),
+        coverage=None if intervals is None else covered(measured_s, intervals),
+        width=None if intervals is None else float(np.median((intervals[:, 1] - intervals[:, 0]) / predicted_s)),
     )
 
 
-def covered(measured: Array, intervals: Array) -> float:
+def covered(measured_s: Array, intervals: Array) -> float:
     """Share of times, shape (n,), between the edges, shape (n, 2)."""
-    return float(np.mean((intervals[:, 0] <= measured) & (measured <= intervals[:, 1])))
+    return float(np.mean((intervals[:, 0] <= measured_s) & (measured_s <= intervals[:, 1])))
 
 
-def ranked(predicted: Array, measured: Array) -> float | None:
+def ranked(predicted_s: Array, measured_s: Array) -> float | None:
     """Kendall's tau over the pairs whose measured times lie more than APART from each other; None without any."""
-    slower = np.log(measured[:, None] / measured[None, :])
+    slower = np.log(measured_s[:, None] / measured_s[None, :])
     apart = slower > math.log(1.0 + APART)
     if not apart.any():
         return None
-    return float(np.sign(np.log(predicted[:, None] / predicted[None, :]))[apart].mean())
+    return float(np.sign(np.log(predicted_s[:, None] / predicted_s[None, :]))[apart].mean())
 
 
-def regret(predicted: Array, measured: Array, groups: Sequence[object], k: int) -> float | None:
+def regret(predicted_s: Array, measured_s: Array, groups: Sequence[object], k: int) -> float | None:
     """Mean over groups of more than k choices: the best of the k predicted best over the best, less one."""
     lost = []
     for group in {group: None for group in groups if group}:
         mine = np.array([g == group for g in groups])
         if mine.sum() > k:
-            best_predicted = np.argsort(predicted[mine], kind="stable")[:k]
-            lost.append(measured[mine][best_predicted].min() / measured[mine].min() - 1.0)
+            best_predicted = np.argsort(predicted_s[mine], kind="stable")[:k]
+            lost.append(measured_s[mine][best_predicted].min() / measured_s[mine].min() - 1.0)
     return float(np.mean(lost)) if lost else None

@@ -77,10 +77,10 @@ def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
 
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
     """Less demand on each resource that is used, whatever else may bind then."""
-    for resource, (left, change) in EASINGS.items():
+    for resource, (share, change) in EASINGS.items():
         if resource in cycles:
             why = f"it takes {number(cycles[resource])} SM cycles per {work.unit}"
-            yield Alternative(change, why, eased(work, resource, left), place)
+            yield Alternative(change, why, eased(work, resource, share), place)
 
 
 def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float) -> Alternative | None:
@@ -94,8 +94,8 @@ def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float)
             changed, units = doubled(changed), 2.0
             words.append(ILP)
         else:
-            left, change = EASINGS[name]
-            changed = eased(changed, name, left)
+            share, change = EASINGS[name]
+            changed = eased(changed, name, share)
             words.append(change)
     first, second = (number(cycles[name]) for name in order[:2])
     why = f"{order[0]} and {order[1]} bind together, {first} and {second} SM cycles per {work.unit}"
@@ -153,10 +153,10 @@ def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
 def _coalesced(work: Workload, place: Place) -> Alternative | None:
     """As many sectors as would hold the bytes asked for; more than that is waste, in DRAM too."""
     memory = work.memory
-    spread, touched = memory.sectors_per_request, memory.l1_sectors_load + memory.l1_sectors_store
-    if spread is None or not 0 < memory.ideal_sectors < touched:
+    spread, sectors = memory.sectors_per_request, memory.l1_sectors_load + memory.l1_sectors_store
+    if spread is None or not 0 < memory.ideal_sectors < sectors:
         return None
-    share = memory.ideal_sectors / touched
+    share = memory.ideal_sectors / sectors
     better = eased(work, "l2", share)
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     if dram_bytes > SECTOR_B * memory.ideal_sectors:
@@ -270,10 +270,10 @@ def _spread_atomics(work: Workload, place: Place) -> Alternative | None:
 def _nearer(work: Workload, place: Place) -> Alternative | None:
     """What is read again comes from L1 or shared memory instead of L2."""
     memory = work.memory
-    read, touched = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
-    if not touched > 0 or read < READ_AGAIN * touched:
+    read_B, distinct_B = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
+    if not distinct_B > 0 or read_B < READ_AGAIN * distinct_B:
         return None
-    share = touched / read
+    share = distinct_B / read_B
     level = memory_latency(place.gpu, place.clock_hz)
     waiting = {name: work.parts.get(name, 0.0) for name in ("l2", "dram")}
     at_l1 = (1.0 - share) * sum(cycles * level.l1 / level.at(name) for name, cycles in waiting.items())
@@ -282,25 +282,25 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
     near = near.with_memory(
         l2_sectors_read=share * memory.l2_sectors_read,
         l2_sectors_far=share * memory.l2_sectors_far,
-        dram_bytes_read=min(memory.dram_bytes_read, touched),
+        dram_bytes_read=min(memory.dram_bytes_read, distinct_B),
     )
-    why = f"every byte comes from L2 {read / touched:.1f} times on average"
+    why = f"every byte comes from L2 {read_B / distinct_B:.1f} times on average"
     return Alternative(NEARER, why, near, place)
 
 
 def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternative:
     """What each round of a loop stores at one address, stored once; no load waits for such a store any more."""
     memory = Memory(**{name: max(0.0, getattr(work.memory, name) - getattr(again.memory, name)) for name in COUNTERS})
-    left = max(0.0, 1.0 - again.accesses / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
-    fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", left)
-    kept = replace(fewer, memory=memory)
+    lsu_share = max(0.0, 1.0 - again.accesses / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
+    fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", lsu_share)
+    result = replace(fewer, memory=memory)
     if again.rounds > 1 and work.phases:
         together = tuple(sum(work.phases[i : i + again.rounds]) for i in range(0, len(work.phases), again.rounds))
         share = len(together) / len(work.phases)
-        kept = replace(without(kept, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
+        result = replace(without(result, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
     where = f" (line{'s' * (len(again.lines) > 1)} {', '.join(map(str, again.lines))})" if again.lines else ""
     why = f"a {work.unit} stores or loads {number(again.accesses)} times where it has stored before"
-    return Alternative(KEPT.format(where=where), why, kept, place)
+    return Alternative(KEPT.format(where=where), why, result, place)
 
 
 def without(work: Workload, shares: dict[str, float]) -> Workload:

@@ -112,9 +112,9 @@ def clocks(work: Workload, place: Place) -> Iterator[Alternative]:
     """A tenth more of the SM clock, which DRAM does not follow; a tenth more of the memory's."""
     fast = replace(place, clock_hz=FASTER * place.clock_hz)
     now, then = memory_latency(place.gpu, place.clock_hz), memory_latency(place.gpu, fast.clock_hz)
-    kept = OWN_CLOCK if place.gpu.get("l2_clock") else IN_STEP
+    l2_note = OWN_CLOCK if place.gpu.get("l2_clock") else IN_STEP
     longer = {level: then.at(level) / now.at(level) for level in ("l2", "dram")}
-    yield Alternative("a core clock 10 % higher", kept, without(work, longer), fast)
+    yield Alternative("a core clock 10 % higher", l2_note, without(work, longer), fast)
     board = place.gpu
     rates = {name: FASTER * board.parameters[name].value for name in _MEMORY_RATES if name in board.parameters}
     quick = replace(place, gpu=override(board, rates))

@@ -92,8 +92,8 @@ def _explained(change: WhatIf, lines: Sequence[SourceLine], accesses: Sequence[A
 
 def _line(change: WhatIf, mechanism: Mechanism, lines: Sequence[SourceLine], accesses: Sequence[Access]) -> int | None:
     """The line that the change itself names; else the most wasteful access, or where a warp waits longest for it."""
-    if named := re.search(r"\blines? (\d+)", change.change):
-        return int(named[1])
+    if match := re.search(r"\blines? (\d+)", change.change):
+        return int(match[1])
     wasteful = [(_waste(access, mechanism.causes), access.line) for access in accesses if access.line]
     waiting = [(sum(row.parts.get(cause, 0.0) for cause in mechanism.causes), row.line) for row in lines if row.line]
     cost, line = max([*wasteful, *waiting], default=(0.0, None), key=lambda row: row[0])

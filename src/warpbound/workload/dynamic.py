@@ -80,8 +80,8 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     few = min(share, STANDS_FOR) if spread else share
     weights = dict.fromkeys(ends, 1.0) | dict.fromkeys(middle, few)
     weights |= dict.fromkeys(spread, (blocks - len(ends) - few * len(middle)) / max(1, len(spread)))
-    sampled = sorted(weights)
-    return Sample(np.array(sampled, dtype=np.int64), np.array([weights[b] for b in sampled]))
+    blocks_taken = sorted(weights)
+    return Sample(np.array(blocks_taken, dtype=np.int64), np.array([weights[b] for b in blocks_taken]))
 
 
 def weighted_by_class(selection: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64]) -> Sample:

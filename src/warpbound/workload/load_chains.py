@@ -24,8 +24,8 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
             halfway = longest
         if index not in chains:
             chains[index] = _step(instructions[index])
-        read, outputs, load = chains[index]
-        loads = max((before.get(name, 0) for name in read), default=0) + load
+        inputs, outputs, load = chains[index]
+        loads = max((before.get(name, 0) for name in inputs), default=0) + load
         for name in outputs:
             before[name] = max(loads, before.get(name, 0)) if name == _SHARED else loads
         longest = max(longest, loads if load else 0)
@@ -34,9 +34,9 @@ def longest_chain(instructions: Sequence[Instruction], stream: Sequence[int]) ->
 
 def _step(instruction: Instruction) -> tuple[tuple[str, ...], tuple[str, ...], int]:
     """What an instruction reads and writes, and 1 if it loads from global memory."""
-    traits, read, outputs = instruction.traits, reads(instruction), writes(instruction)
+    traits, inputs, outputs = instruction.traits, reads(instruction), writes(instruction)
     if "shared" in traits.spaces and traits.stores:
         outputs = (*outputs, _SHARED)
     if traits.spaces == ("shared",) and traits.loads:
-        read = (*read, _SHARED)
-    return read, outputs, int(traits.is_global_load)
+        inputs = (*inputs, _SHARED)
+    return inputs, outputs, int(traits.is_global_load)

@@ -51,8 +51,8 @@ def rings(course: Timeline, group: Callable[[int], object]) -> tuple[Ring, ...]:
             own, fills = own | part[0], part[1] + fills
             parts.remove(part)
         parts.append((own, fills))
-    made = [_ring(fills) for _, fills in parts]
-    return tuple(ring for ring in made if len(ring.fills) > ring.stages)
+    all_rings = [_ring(fills) for _, fills in parts]
+    return tuple(ring for ring in all_rings if len(ring.fills) > ring.stages)
 
 
 def _ring(fills: Sequence[Fill]) -> Ring:
@@ -68,8 +68,8 @@ def occupied(ring: Ring) -> Occupied:
         fills = [fill for fill in ring.fills if fill.phase[0] == barrier]
         for fill, following in zip(fills, fills[1:], strict=False):
             freed = min(max(following.freed, fill.landed), following.asked) if following.freed_by else following.asked
-            taken = min(max(fill.taken, fill.landed), freed)
-            moments = [fill.asked, fill.landed, taken, freed, following.asked]
+            used_from = min(max(fill.taken, fill.landed), freed)
+            moments = [fill.asked, fill.landed, used_from, freed, following.asked]
             for place in range(4):
                 total[place] += max(0.0, moments[place + 1] - moments[place])
             span += following.asked - fill.asked
@@ -102,9 +102,9 @@ def with_stages(meetings: Meetings, ring: Ring, stages: int) -> Meetings | None:
 
 def _releases(ring: Ring) -> tuple[int, ...] | None:
     """The barrier that says that each stage is free, in the order of the stages."""
-    known = [fill.freed_by[0] if len(fill.freed_by) == 1 else None for fill in ring.fills]
-    first = [phase[0] for phase in known[: ring.stages] if phase is not None]
-    expected = (
-        [(first[i % ring.stages], i // ring.stages) for i in range(len(known))] if len(first) == ring.stages else []
+    phases = [fill.freed_by[0] if len(fill.freed_by) == 1 else None for fill in ring.fills]
+    first = [phase[0] for phase in phases[: ring.stages] if phase is not None]
+    in_turn = (
+        [(first[i % ring.stages], i // ring.stages) for i in range(len(phases))] if len(first) == ring.stages else []
     )
-    return tuple(first) if expected == known and len(set(first)) == ring.stages else None
+    return tuple(first) if in_turn == phases and len(set(first)) == ring.stages else None

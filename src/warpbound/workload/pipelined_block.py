@@ -165,13 +165,13 @@ class _Run:
 
     def _test(self, number: int, at: int, event: Event) -> None:
         warp = self.warps[number]
-        needed = [(barrier, ended - 1) for barrier, ended in event.barriers if ended > 0]
-        missing = next((phase for phase in needed if self.to_come[phase] > 0), None)
+        phases = [(barrier, ended - 1) for barrier, ended in event.barriers if ended > 0]
+        missing = next((phase for phase in phases if self.to_come[phase] > 0), None)
         if missing is not None:
             self.parts[number][self.place[number]] = _Part([], at, event)  # its instructions are issued
             self.parked[missing].append(number)
             return
-        until = max((self.done[phase] for phase in needed if phase in self.done), default=0.0)
+        until = max((self.done[phase] for phase in phases if phase in self.done), default=0.0)
         books = self.waited[at]
         books[1] += 1
         if until > warp.free:
@@ -181,7 +181,7 @@ class _Run:
                 warp.hold_until(until)
             else:
                 warp.free = until
-        for phase in needed:
+        for phase in phases:
             if phase in self.fills:
                 self.fills[phase].taken = min(self.fills[phase].taken, warp.free)
         self.freed[number], self.freed_by[number] = until, event.barriers
@@ -208,13 +208,13 @@ class _Run:
         """When the bytes are there."""
         block, engine = self.blocks[number], self.engine
         moving = event.size_B * engine.cycles_per_byte(at)
-        begun, busy = max(time, self.engine_free[block]), max(engine.gap, moving)
-        self.engine_free[block] = begun + busy
+        start, busy = max(time, self.engine_free[block]), max(engine.gap, moving)
+        self.engine_free[block] = start + busy
         self.engine_busy[block] += busy
         for phase in event.barriers:
             fill = self.fills.setdefault(phase, _Filling(time, self.freed[number], self.freed_by[number], number))
             fill.copies[at] = fill.copies.get(at, 0) + event.size_B
-        return begun + moving + engine.latency(at)
+        return start + moving + engine.latency(at)
 
     def timeline(self) -> Timeline:
         longest = max(self.warps, key=lambda warp: len(warp.stream))
@@ -244,19 +244,19 @@ def _share_tensor_cores(warps: Sequence[Warp], blocks: Sequence[int], sub_cores:
 
 def _parts(stream: Sequence[int], events: dict[int, list[Event]]) -> list[_Part]:
     """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
-    parts, begun, left_out = list[_Part](), 0, False
+    parts, start, left_out = list[_Part](), 0, False
     for place, at, event in _met(stream, events):
         tests = event.kind in (Kind.TEST, Kind.RETRY)
         if tests and left_out:
-            begun, left_out = place, False
+            start, left_out = place, False
         if event.kind is Kind.RETRY:
-            parts.append(_Part(list(stream[begun:place])))
+            parts.append(_Part(list(stream[start:place])))
             left_out = True
         elif not left_out:
             end = place if tests else place + 1
-            parts.append(_Part(list(stream[begun:end]), at, event))
-            begun = end
-    return [*parts, _Part(list(stream[begun:]))] if not left_out else parts
+            parts.append(_Part(list(stream[start:end]), at, event))
+            start = end
+    return [*parts, _Part(list(stream[start:]))] if not left_out else parts
 
 
 def _met(stream: Sequence[int], events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:

@@ -59,8 +59,8 @@ class _Kept(msgspec.Struct, frozen=True):
 class Candidates(Iterator[Candidate]):
     """Yields candidates, the fastest predicted first. kept : all of them. dropped : the others, with their reasons."""
 
-    def __init__(self, kept: Sequence[Candidate], dropped: Sequence[Dropped]) -> None:
-        self.kept, self.dropped = list(kept), list(dropped)
+    def __init__(self, candidates: Sequence[Candidate], dropped: Sequence[Dropped]) -> None:
+        self.kept, self.dropped = list(candidates), list(dropped)
         self._left = iter(self.kept)
 
     def __next__(self) -> Candidate:
@@ -100,21 +100,21 @@ def candidates(  # noqa: PLR0913  (the signature is the public one)
         raise CommandError(f"top is {top}, within is {within}.", "Keep at least one, within 0 or more of the best.")
     shape = Shape(grid, block, smem, where)
     ranking = ranking_of(source, gpu, macros, launch, shape, kernel, options, include, settings)
-    dropped = [found for tuning in ranking.tunings if (found := _unfit(tuning, ranking.board))]
-    unfit = [found.defines for found in dropped]
+    dropped = [misfit for tuning in ranking.tunings if (misfit := _unfit(tuning, ranking.board))]
+    unfit = [misfit.defines for misfit in dropped]
     fitting = replace(ranking, tunings=tuple(each for each in ranking.tunings if dict(each.macros) not in unfit))
-    predicted = _predicted(fitting, processes, progress, None if cache is None else Path(cache))
-    dropped += [Dropped(defines, reason) for defines, reason in predicted if isinstance(reason, str)]
-    answered = (answer for _, answer in predicted if isinstance(answer, Candidate))
-    every = sorted(answered, key=lambda answer: answer.time_s)
-    kept: list[Candidate] = []
+    answers = _predicted(fitting, processes, progress, None if cache is None else Path(cache))
+    dropped += [Dropped(defines, reason) for defines, reason in answers if isinstance(reason, str)]
+    with_time = (answer for _, answer in answers if isinstance(answer, Candidate))
+    every = sorted(with_time, key=lambda answer: answer.time_s)
+    survivors: list[Candidate] = []
     for place, tuning in enumerate(every):
         reason = _left_out(place, tuning.time_s / every[0].time_s, len(every), (top, within))
         if reason:
             dropped.append(Dropped(tuning.defines, reason, tuning.time_s, tuning.bottleneck))
         else:
-            kept.append(tuning)
-    return Candidates(kept, dropped)
+            survivors.append(tuning)
+    return Candidates(survivors, dropped)
 
 
 def _unfit(tuning: Tuning, board: Gpu) -> Dropped | None:
@@ -146,18 +146,18 @@ def _predicted(
 ) -> list[tuple[dict[str, str], Candidate | str]]:
     """Macros of each tuning with its candidate, or the reason why it has no time."""
     keys = {_name(tuning.macros): _key(ranking, tuning) for tuning in ranking.tunings}
-    known = {} if cache is None else {answer.key: answer for answer in _read(cache)}
-    missing = tuple(tuning for tuning in ranking.tunings if keys[_name(tuning.macros)] not in known)
+    by_key = {} if cache is None else {answer.key: answer for answer in _read(cache)}
+    missing = tuple(tuning for tuning in ranking.tunings if keys[_name(tuning.macros)] not in by_key)
     if missing:
         answers = answered(replace(ranking, tunings=missing), processes, progress)
         new = [_kept(answer, keys) for answer in answers]
-        known |= {answer.key: answer for answer in new}
+        by_key |= {answer.key: answer for answer in new}
         if cache is not None:
             with cache.open("ab") as file:
                 file.write(b"\n")  # ends a line that was cut off
                 file.writelines(msgspec.json.encode(answer) + b"\n" for answer in new)
-    found = [(dict(tuning.macros), known[keys[_name(tuning.macros)]]) for tuning in ranking.tunings]
-    return [(macros, answer.candidate or answer.reason) for macros, answer in found]
+    entries = [(dict(tuning.macros), by_key[keys[_name(tuning.macros)]]) for tuning in ranking.tunings]
+    return [(macros, answer.candidate or answer.reason) for macros, answer in entries]
 
 
 def _kept(answer: Answer, keys: Mapping[str, str]) -> _Kept:
@@ -194,12 +194,12 @@ def _read(cache: Path) -> list[_Kept]:
         lines = cache.read_bytes().split(b"\n")
     except OSError as failed:
         raise InputError(f"The cache {cache} cannot be read ({failed.strerror}).", "Name another file.") from None
-    found, wrong = [], ""
+    entries, wrong = [], ""
     for number, line in enumerate(lines, 1):
         try:
-            found += [msgspec.json.decode(line, type=_Kept)] if line else []
+            entries += [msgspec.json.decode(line, type=_Kept)] if line else []
         except msgspec.MsgspecError as fault:
             wrong = f"{cache}:{number} is not an answer of a cache ({fault})."
-    if wrong and not found:
+    if wrong and not entries:
         raise InputError(wrong, "Name another file.")
-    return found
+    return entries

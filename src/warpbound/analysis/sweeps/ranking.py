@@ -124,16 +124,16 @@ def _by_share(shares: Sequence[Ranking], workers: int) -> Iterator[list[Answer]]
         yield from map(_answers, shares)
         return
     with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-        for done in as_completed([pool.submit(_answers, share) for share in shares]):
-            yield done.result()
+        for future in as_completed([pool.submit(_answers, share) for share in shares]):
+            yield future.result()
 
 
 def _answers(share: Ranking) -> list[Answer]:
     """One answer for each tuning of a share, in their order."""
     launches = [tuning for tuning in share.tunings if isinstance(tuning.launch, Launch)]
     options = [replace(share.options, defines=(*share.options.defines, *tuning.macros.items())) for tuning in launches]
-    compiled = variants(share.source, share.board, share.kernel, options)
-    programs = dict(zip((tuning.name for tuning in launches), compiled, strict=True))
+    outputs = variants(share.source, share.board, share.kernel, options)
+    programs = dict(zip((tuning.name for tuning in launches), outputs, strict=True))
     return [
         msgspec.structs.replace(_answer(share, tuning, programs.get(tuning.name)), defines=dict(tuning.macros))
         for tuning in share.tunings

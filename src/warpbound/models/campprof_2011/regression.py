@@ -64,15 +64,15 @@ def fit(warps: Reals, word: Reals, time: Reals, names: tuple[str, ...] = PUBLISH
         raise ValueError(f"{len(time)} points do not determine {len(names)} coefficients and their errors")
     orthogonal, upper = np.linalg.qr(x)
     coefficients = np.linalg.solve(upper, orthogonal.T @ time)               # eq. OLS
-    left = time - x @ coefficients
-    rmse = math.sqrt(left @ left / (len(time) - len(names)))                 # eq. OLS
+    residuals = time - x @ coefficients
+    rmse = math.sqrt(residuals @ residuals / (len(time) - len(names)))                 # eq. OLS
     inverse = np.linalg.inv(upper)
     errors = rmse * np.sqrt((inverse**2).sum(axis=1))                        # eq. OLS
     with np.errstate(divide="ignore", invalid="ignore"):
         t = coefficients / errors                                            # eq. OLS
     around = time - time.mean()
     p = np.array([two_sided(float(value), len(time) - len(names)) for value in t])
-    r_squared = 1.0 - float(left @ left) / float(around @ around)            # eq. OLS
+    r_squared = 1.0 - float(residuals @ residuals) / float(around @ around)            # eq. OLS
     return Fit(names, coefficients, errors, t, p, r_squared, rmse, len(time))
 
 

@@ -231,11 +231,11 @@ def _execution(x: Inputs, t: Terms, *, memory_dominates: NDArray[np.bool_]) -> t
     many = periods.memory_dominates(t.mem_cycles, comp_p, t.warps, t.mwp).parts
     busy = periods.computation_dominates(t.mem_l, t.comp_cycles, t.warps).parts
     alone, dominates = _few_warps(x, t), memory_dominates & np.greater(mem, 0)
-    chosen = {
+    by_case = {
         name: np.where(alone, few[name], np.where(dominates, many[name], busy[name]))
         for name in ("memory", "computation")
     }
-    return chosen["memory"] * t.rep, chosen["computation"] * t.rep                           # eq. 22 to 24
+    return by_case["memory"] * t.rep, by_case["computation"] * t.rep                           # eq. 22 to 24
 
 
 def _few_warps(x: Inputs, t: Terms) -> NDArray[np.bool_]:
@@ -245,6 +245,6 @@ def _few_warps(x: Inputs, t: Terms) -> NDArray[np.bool_]:
 
 def _per_instruction(x: Inputs, cycles: Stack, warps_per_block: Real) -> Real:
     insts = np.add(x.comp_insts, mem_insts(x))
-    executed = insts * warps_per_block * np.divide(x.blocks, x.active_sms)                   # eq. 25
+    insts_per_sm = insts * warps_per_block * np.divide(x.blocks, x.active_sms)                   # eq. 25
     app = cycles.parts["memory"] + cycles.parts["computation"]
-    return quotient(app, executed, x.issue_cycles)                                           # eq. 25
+    return quotient(app, insts_per_sm, x.issue_cycles)                                           # eq. 25

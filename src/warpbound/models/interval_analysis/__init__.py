@@ -152,9 +152,9 @@ def warps_per_sm_as_published(threads: Real, sm_count: Real) -> Real:
 
 def choice(durations: Mapping[str, NDArray[np.float64]], program_time: Real) -> Choice:
     """What share the intervals cover and how alike their executions are; one duration each, last axis."""
-    covered = sum((np.sum(each, axis=-1) for each in durations.values()), np.asarray(0.0))
+    interval_time = sum((np.sum(each, axis=-1) for each in durations.values()), np.asarray(0.0))
     alike: dict[str, Real] = {name: np.std(each, axis=-1) / np.mean(each, axis=-1) for name, each in durations.items()}
-    return Choice(coverage=np.divide(covered, program_time), spread=alike)  # eq. Intervals
+    return Choice(coverage=np.divide(interval_time, program_time), spread=alike)  # eq. Intervals
 
 
 def is_well_chosen(x: Choice, *, coverage: Real, spread: Real) -> NDArray[np.bool_]:

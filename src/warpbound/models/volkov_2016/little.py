@@ -51,5 +51,5 @@ def warps_per_scheduler(latency: Real, lanes_per_cycle: Real, sharing: Real) -> 
 
     Rounded up to a whole number of warps among `sharing` schedulers: all of an SM, or 1.
     """
-    needed = concurrency(latency, np.divide(lanes_per_cycle, 32.0))  # eq. 6.1
-    return np.ceil(np.multiply(needed, sharing)) / sharing           # eq. 6.1
+    warps = concurrency(latency, np.divide(lanes_per_cycle, 32.0))  # eq. 6.1
+    return np.ceil(np.multiply(warps, sharing)) / sharing           # eq. 6.1

@@ -100,8 +100,8 @@ def warps_needed(x: Mix) -> Stack:
 
 def whole_warps_for_share(x: Mix, share: Real) -> Real:
     """Least whole number of warps per SM that reaches `share` of the tightest limit."""
-    needed = np.multiply(share, warps_needed(x).total)
-    return np.ceil(needed * (1 - 1e-12))  # eq. 4.5
+    warps = np.multiply(share, warps_needed(x).total)
+    return np.ceil(warps * (1 - 1e-12))  # eq. 4.5
 
 
 def cusp_intensity(x: Mix) -> Real:

@@ -81,17 +81,17 @@ def _search(c: _Case) -> Array:
     start = np.minimum(c.ceiling * c.fast, c.threads / (1.0 + 1.0 / (c.slope * c.fast)))   # eq. 5
     end = np.minimum(c.delta, c.threads)
     k = _from_left(c, _unsaturated, start, end)
-    left = np.flatnonzero(np.isnan(k))
-    if left.size == 0:
+    unsolved = np.flatnonzero(np.isnan(k))
+    if unsolved.size == 0:
         return k
-    k[left] = _from_right(c.take(left), _unsaturated, end[left])
-    left = left[np.isnan(k[left])]
-    if left.size == 0:
+    k[unsolved] = _from_right(c.take(unsolved), _unsaturated, end[unsolved])
+    unsolved = unsolved[np.isnan(k[unsolved])]
+    if unsolved.size == 0:
         return k
-    k[left] = _from_left(c.take(left), _saturated, c.delta[left], c.threads[left])
-    left = left[np.isnan(k[left])]
-    if left.size:
-        k[left] = _from_right(c.take(left), _saturated, c.threads[left])
+    k[unsolved] = _from_left(c.take(unsolved), _saturated, c.delta[unsolved], c.threads[unsolved])
+    unsolved = unsolved[np.isnan(k[unsolved])]
+    if unsolved.size:
+        k[unsolved] = _from_right(c.take(unsolved), _saturated, c.threads[unsolved])
     return k
 
 

@@ -46,11 +46,11 @@ def _mix_bounds(mix: mixes.Mix) -> ViewOutput:
     """Volkov's mix: bounds over the warps."""
     warps = counting(max(64.0, 1.2 * float(mix.warps)))
     bounds, here = mixes.predict(replace(mix, warps=warps)), mixes.predict(mix)
-    needed = float(np.ravel(mixes.warps_needed(mix).total)[0])
+    most_needed = float(np.ravel(mixes.warps_needed(mix).total)[0])
     rate, binds = float(here.rate), str(here.bottleneck)
     words = (
         f"{RESOURCE_WORDS.get(binds, binds).capitalize()} binds at {mix.warps:.0f} warps: {rate:.4g} memory accesses "
-        f"per cycle and SM. {needed:.1f} warps would hide the latency.",
+        f"per cycle and SM. {most_needed:.1f} warps would hide the latency.",
     )
     curve = {"volkov_2016": (warps, bounds.rate)}
     at = figures.Here(float(mix.warps), rate, "these sliders")

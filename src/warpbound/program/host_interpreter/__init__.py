@@ -51,7 +51,7 @@ def interpreted(
     for main in model.functions.get("main", ())[:1]:
         _run(host, main, ([1 + len(words), _command_line(words)] if main.parameters.named_children else []))
     entered: set[int] = set()
-    while (source := next((one for one in host.unmet_roots() if one.node.id not in entered), None)) is not None:
+    while (source := next((root for root in host.unmet_roots() if root.node.id not in entered), None)) is not None:
         if host.is_out_of_time():
             break
         entered.add(source.node.id)

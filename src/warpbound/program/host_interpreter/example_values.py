@@ -40,19 +40,19 @@ def _value(node: Any, unknown: int) -> Any:
 
 def _binary(node: Any, unknown: int) -> Any:
     operation = text_of(node.child_by_field_name("operator"))
-    left, right = (_value(node.child_by_field_name(side), unknown) for side in ("left", "right"))
+    first, second = (_value(node.child_by_field_name(side), unknown) for side in ("left", "right"))
     if operation in ("&&", "||"):
-        return int(bool(left and right) if operation == "&&" else bool(left or right))
-    value = binary(operation, left, right)
+        return int(bool(first and second) if operation == "&&" else bool(first or second))
+    value = binary(operation, first, second)
     return value if is_number(value) else unknown
 
 
 def _call(node: Any, unknown: int) -> Any:
     name = text_of(node.child_by_field_name("function")).rpartition("::")[2]
-    listed = node.child_by_field_name("arguments").named_children
+    arguments = node.child_by_field_name("arguments").named_children
     if name not in MATH:
         return unknown
     try:
-        return MATH[name](*(_value(child, unknown) for child in listed))
+        return MATH[name](*(_value(child, unknown) for child in arguments))
     except (TypeError, ValueError, OverflowError, ZeroDivisionError):
         return unknown

@@ -111,20 +111,20 @@ def expanded(host: Host, name: str, body: str) -> Any:
 
 def _binary(host: Host, node: Any) -> Any:
     operation = text_of(node.child_by_field_name("operator"))
-    left = evaluate(host, node.child_by_field_name("left"))
+    first = evaluate(host, node.child_by_field_name("left"))
     if operation in ("&&", "||"):
-        truth_value = truth(left)
+        truth_value = truth(first)
         if truth_value is not None and truth_value == (operation == "||"):
             return int(truth_value)
-        right = evaluate(host, node.child_by_field_name("right"))
-        other = truth(right)
+        second = evaluate(host, node.child_by_field_name("right"))
+        other = truth(second)
         if truth_value is not None and other is not None:
             return int(other)
-        return remaining(f"{in_parentheses(left)} {operation} {in_parentheses(right)}")
-    right = evaluate(host, node.child_by_field_name("right"))
+        return remaining(f"{in_parentheses(first)} {operation} {in_parentheses(second)}")
+    second = evaluate(host, node.child_by_field_name("right"))
     if operation == "<<" and text_of(node.child_by_field_name("left")).endswith("cout"):
-        return left
-    return combined(operation, left, right)
+        return first
+    return combined(operation, first, second)
 
 
 def _unary(host: Host, node: Any) -> Any:
@@ -179,16 +179,16 @@ def _update(host: Host, node: Any) -> Any:
 
 
 def _assignment(host: Host, node: Any) -> Any:
-    left, right = node.child_by_field_name("left"), node.child_by_field_name("right")
+    target, source = node.child_by_field_name("left"), node.child_by_field_name("right")
     operation = text_of(node.child_by_field_name("operator"))
-    value = host.initial(right, "") if right.type == "initializer_list" else evaluate(host, right)
-    cell = place(host, left)
+    value = host.initial(source, "") if source.type == "initializer_list" else evaluate(host, source)
+    cell = place(host, target)
     if operation != "=":
-        value = combined(operation[:-1], cell.value if cell is not None else Unknown(text_of(left)), value)
+        value = combined(operation[:-1], cell.value if cell is not None else Unknown(text_of(target)), value)
     if cell is None:
         return value
-    if right.type == "initializer_list":
-        value = host.initial(right, cell.type)
+    if source.type == "initializer_list":
+        value = host.initial(source, cell.type)
     host.write(cell, converted(host.copied(value), host.model.resolved(cell.type)))
     return cell.value
 

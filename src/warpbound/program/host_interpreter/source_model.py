@@ -71,8 +71,8 @@ class SourceModel:
 
     def kernel(self, name: str) -> FunctionSource | None:
         """The kernel of that plain name, its definition where there is one."""
-        kernels = [one for one in self.functions.get(name.rpartition("::")[2], []) if one.is_kernel]
-        return next((one for one in kernels if one.body is not None), kernels[0] if kernels else None)
+        kernels = [function for function in self.functions.get(name.rpartition("::")[2], []) if function.is_kernel]
+        return next((function for function in kernels if function.body is not None), kernels[0] if kernels else None)
 
     def resolved(self, kind: str) -> str:
         """A type without typedefs, aliases and macros that stand for types."""
@@ -126,10 +126,10 @@ def _collect(model: SourceModel, node: Any, owner: str, template: tuple[tuple[st
 
 
 def _template_parameters(node: Any) -> Iterator[tuple[str, bool]]:
-    listed = node.child_by_field_name("parameters")
-    for child in listed.named_children if listed is not None else ():
+    parameters = node.child_by_field_name("parameters")
+    for child in parameters.named_children if parameters is not None else ():
         if child.type in ("type_parameter_declaration", "optional_type_parameter_declaration"):
-            names = [one for one in child.named_children if one.type == "type_identifier"]
+            names = [name for name in child.named_children if name.type == "type_identifier"]
             yield (text_of(names[0]) if names else ""), True
         elif child.type in ("parameter_declaration", "optional_parameter_declaration"):
             yield declarator_of(child.child_by_field_name("declarator")).name, False

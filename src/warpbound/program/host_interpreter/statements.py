@@ -120,12 +120,12 @@ def _if(host: Interpretation, node: Any) -> str:
         truth_value = truth(condition)
         if truth_value is None:
             return _choose(host, condition, [lambda: _optional(host, then), lambda: _optional(host, other)])
-        taken, left = (then, other) if truth_value else (other, then)
-        host.explore(left, lambda: _optional(host, left))
-        outcome = _tried(host, lambda: _optional(host, taken))
+        branch, other_branch = (then, other) if truth_value else (other, then)
+        host.explore(other_branch, lambda: _optional(host, other_branch))
+        outcome = _tried(host, lambda: _optional(host, branch))
         if _ends_program(host, outcome.ending):  # usage(): as if the user had given what it asks for
             host.frame.result = Unknown()
-            return _optional(host, left)
+            return _optional(host, other_branch)
         return _commit(host, outcome)
     finally:
         host.frame.scopes.pop()
@@ -142,19 +142,19 @@ def _ends_program(host: Interpretation, ending: str) -> bool:
 def _choose(host: Interpretation, condition: Any, branches: list[Callable[[], str]]) -> str:
     """Execute all branches of an unknown condition, and merge those that go on."""
     outcomes = [_tried(host, branch) for branch in branches]
-    going = [one for one in outcomes if one.ending in ("", "break")]
+    going = [outcome for outcome in outcomes if outcome.ending in ("", "break")]
     if not going:
-        alive = [one for one in outcomes if one.ending != _EXIT] or outcomes
-        host.frame.maybe += [one.result for one in alive[:-1] if one.ending == "return"]
+        alive = [outcome for outcome in outcomes if outcome.ending != _EXIT] or outcomes
+        host.frame.maybe += [outcome.result for outcome in alive[:-1] if outcome.ending == "return"]
         return _commit(host, alive[-1])
-    host.frame.maybe += [one.result for one in outcomes if one.ending == "return"]
-    cells = dict.fromkeys(cell for one in going for cell in one.after)
+    host.frame.maybe += [outcome.result for outcome in outcomes if outcome.ending == "return"]
+    cells = dict.fromkeys(cell for outcome in going for cell in outcome.after)
     for cell in cells:
         value = going[0].after.get(cell, cell.value)
-        for one in going[1:]:
-            value = merged(value, one.after.get(cell, cell.value), condition, cell.name)
+        for outcome in going[1:]:
+            value = merged(value, outcome.after.get(cell, cell.value), condition, cell.name)
         host.write(cell, value)
-    return "break" if all(one.ending == "break" for one in going) else ""
+    return "break" if all(outcome.ending == "break" for outcome in going) else ""
 
 
 def merged(first: Any, second: Any, condition: Any, name: str) -> Any:
@@ -164,12 +164,12 @@ def merged(first: Any, second: Any, condition: Any, name: str) -> Any:
     if isinstance(first, Struct) and isinstance(second, Struct):
         cells = {}
         for key in first.fields.keys() & second.fields.keys():
-            one, other = first.fields[key], second.fields[key]
-            cells[key] = Cell(merged(one.value, other.value, condition, f"{name}.{key}"), one.type, key)
+            before, after = first.fields[key], second.fields[key]
+            cells[key] = Cell(merged(before.value, after.value, condition, f"{name}.{key}"), before.type, key)
         return Struct(first.type, {key: cells[key] for key in first.fields if key in cells})
-    for value, other in ((first, second), (second, first)):
-        if isinstance(value, Pointer) and not isinstance(value.target, Cell) and not isinstance(other, Struct):
-            return value if isinstance(other, Unknown | int) else Pointer(value.target, Unknown(), value.type)
+    for value, after in ((first, second), (second, first)):
+        if isinstance(value, Pointer) and not isinstance(value.target, Cell) and not isinstance(after, Struct):
+            return value if isinstance(after, Unknown | int) else Pointer(value.target, Unknown(), value.type)
     if is_number(first) and is_number(second) and isinstance(condition, Unknown) and condition.text:
         return remaining(f"{condition.text} ? {shown(first)} : {shown(second)}")
     return Unknown(name)
@@ -312,7 +312,7 @@ def _declare(host: Interpretation, node: Any, base: str, static: int | None) -> 
         if not inner or not parts.name:
             return  # a prototype
         nodes = [parsed_expression(text_of(child)) for child in inner]
-        host.declare(parts.name, host.constructed(kind, [evaluate(host, one) for one in nodes]), kind)
+        host.declare(parts.name, host.constructed(kind, [evaluate(host, node) for node in nodes]), kind)
         return
     if parts.extents:
         host.declare(parts.name, _array(host, parts.extents, value, kind), kind)

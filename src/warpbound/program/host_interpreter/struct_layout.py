@@ -38,8 +38,8 @@ class Layouts:
 
     def size_of(self, kind: str) -> int | None:
         """Bytes of a type; None where it is unknown."""
-        measured = self._size_and_alignment(kind, 0)
-        return None if measured is None else measured[0]
+        layout = self._size_and_alignment(kind, 0)
+        return None if layout is None else layout[0]
 
     def fields(self, kind: str) -> tuple[Field, ...]:
         """The members of a struct, those of inner structs by their path; () where the layout is not known."""
@@ -70,20 +70,20 @@ class Layouts:
     def _parts(self, source: ClassSource, depth: int) -> Iterator[tuple[Member | str, int, int] | None]:
         """(member or base class, bytes, alignment) in order; None for one whose type is unknown."""
         for base in source.bases:
-            measured = self._size_and_alignment(base, depth + 1)
-            yield None if measured is None else (base, *measured)
+            layout = self._size_and_alignment(base, depth + 1)
+            yield None if layout is None else (base, *layout)
         for member in source.members:
             if member.is_static:
                 continue
-            measured = self._size_and_alignment(member.type, depth + 1)
+            layout = self._size_and_alignment(member.type, depth + 1)
             extents = [self.number(node) for node in member.extents]
-            if measured is None or None in extents:
+            if layout is None or None in extents:
                 yield None
                 continue
             count = 1
             for extent in extents:
                 count *= extent or 0
-            yield member, measured[0] * count, measured[1]
+            yield member, layout[0] * count, layout[1]
 
     def _fields(self, kind: str, path: str, at: int, depth: int) -> Iterator[Field]:
         source = self.model.classes.get(kind.rpartition("::")[2])
@@ -107,7 +107,7 @@ class Layouts:
         kind, size = self.model.resolved(member.type), self.size_of(member.type) or 0
         paths = [path]
         for node in member.extents:
-            paths = [f"{one}[{i}]" for one in paths for i in range(self.number(node) or 0)]
+            paths = [f"{path}[{i}]" for path in paths for i in range(self.number(node) or 0)]
         for i, each in enumerate(paths):
             yield from self._fields(kind, each, at + i * size, depth + 1)
 

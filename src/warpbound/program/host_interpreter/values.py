@@ -143,36 +143,36 @@ def in_parentheses(value: Any) -> str:
     return text if re.fullmatch(r"[\w.>:?\[\]]+(?:\([^()]*\))?|\([^()]*\)", text.replace("->", ".")) else f"({text})"
 
 
-def binary(operation: str, left: Any, right: Any) -> Any:
+def binary(operation: str, first: Any, second: Any) -> Any:
     """`left operation right` of two numbers; of anything else what remains of it."""
-    if is_number(left) and is_number(right):
-        result = _computed(operation, left, right)
+    if is_number(first) and is_number(second):
+        result = _computed(operation, first, second)
         if result is not None:
             return result
-    elif operation == "*" and 0 in (left, right) and not isinstance(left, Struct | Pointer):
+    elif operation == "*" and 0 in (first, second) and not isinstance(first, Struct | Pointer):
         return 0
-    elif operation in ("*", "/") and is_number(right) and right == 1 and isinstance(left, Unknown):
-        return left
-    elif operation == "*" and is_number(left) and left == 1 and isinstance(right, Unknown):
-        return right
-    elif operation == "/" and isinstance(left, Unknown) and (product := _PRODUCT.fullmatch(left.text)):
-        if int(product[1]) != right:
-            return remaining(f"({left.text}) / {in_parentheses(right)}")
+    elif operation in ("*", "/") and is_number(second) and second == 1 and isinstance(first, Unknown):
+        return first
+    elif operation == "*" and is_number(first) and first == 1 and isinstance(second, Unknown):
+        return second
+    elif operation == "/" and isinstance(first, Unknown) and (product := _PRODUCT.fullmatch(first.text)):
+        if int(product[1]) != second:
+            return remaining(f"({first.text}) / {in_parentheses(second)}")
         return Unknown(product[2])  # (4 * n) / 4
-    return remaining(f"{in_parentheses(left)} {operation} {in_parentheses(right)}")
+    return remaining(f"{in_parentheses(first)} {operation} {in_parentheses(second)}")
 
 
-def _computed(operation: str, left: Number, right: Number) -> Number | None:
+def _computed(operation: str, first: Number, second: Number) -> Number | None:
     """The result as C has it; None where C leaves it undefined or it is absurdly large."""
-    are_integers = isinstance(left, int) and isinstance(right, int)
+    are_integers = isinstance(first, int) and isinstance(second, int)
     if operation in _INTEGER_ONLY and not are_integers:
         return None
     if operation in ("/", "%"):
-        return _divided(operation, left, right)
-    if operation in ("<<", ">>") and not 0 <= right <= 64:
+        return _divided(operation, first, second)
+    if operation in ("<<", ">>") and not 0 <= second <= 64:
         return None
     try:
-        result: Number = _ARITHMETIC[operation](left, right)
+        result: Number = _ARITHMETIC[operation](first, second)
     except (KeyError, OverflowError):
         return None
     if isinstance(result, bool):
@@ -180,13 +180,13 @@ def _computed(operation: str, left: Number, right: Number) -> Number | None:
     return None if isinstance(result, int) and result.bit_length() > _MOST_BITS else result
 
 
-def _divided(operation: str, left: Number, right: Number) -> Number | None:
-    if right == 0:
+def _divided(operation: str, first: Number, second: Number) -> Number | None:
+    if second == 0:
         return None
-    if isinstance(left, int) and isinstance(right, int):
-        quotient = abs(left) // abs(right) * (1 if (left < 0) == (right < 0) else -1)
-        return quotient if operation == "/" else left - right * quotient
-    return left / right
+    if isinstance(first, int) and isinstance(second, int):
+        quotient = abs(first) // abs(second) * (1 if (first < 0) == (second < 0) else -1)
+        return quotient if operation == "/" else first - second * quotient
+    return first / second
 
 
 def truth(value: Any) -> bool | None:
@@ -241,23 +241,23 @@ def number_of(text: str) -> int | float | None:
     return float(decimal[1]) if decimal else None
 
 
-def combined(operation: str, left: Any, right: Any) -> Any:
+def combined(operation: str, first: Any, second: Any) -> Any:
     """`left operation right`, pointers and strings included."""
-    if isinstance(left, HostArray):
-        left = Pointer(left, 0, left.type)
-    if isinstance(right, Pointer) and operation == "+":
-        left, right = right, left
-    if isinstance(left, Pointer):
-        if operation in ("+", "-") and not isinstance(right, Pointer):
-            return Pointer(left.target, binary(operation, left.offset, right), left.type)
-        if operation in ("==", "!=") and is_number(right):
+    if isinstance(first, HostArray):
+        first = Pointer(first, 0, first.type)
+    if isinstance(second, Pointer) and operation == "+":
+        first, second = second, first
+    if isinstance(first, Pointer):
+        if operation in ("+", "-") and not isinstance(second, Pointer):
+            return Pointer(first.target, binary(operation, first.offset, second), first.type)
+        if operation in ("==", "!=") and is_number(second):
             return int(operation == "!=")
         return Unknown()
-    if isinstance(left, Struct | Function | Closure) and operation in ("==", "!=") and is_number(right):
+    if isinstance(first, Struct | Function | Closure) and operation in ("==", "!=") and is_number(second):
         return int(operation == "!=")
-    if isinstance(left, str) or isinstance(right, str):
+    if isinstance(first, str) or isinstance(second, str):
         return Unknown()
-    return binary(operation, left, right)
+    return binary(operation, first, second)
 
 
 def cast(value: Any, kind: str) -> Any:

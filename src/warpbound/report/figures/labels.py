@@ -101,10 +101,10 @@ def lifted(rule: Rule, plot: Plot, occupied: Sequence[Box] = ()) -> Rule:
 
 def all_lifted(rules: Sequence[Rule], plot: Plot) -> tuple[list[Rule], list[Box]]:
     """All rules with labels clear of curves and of one another; and the boxes of these labels."""
-    named: list[Rule] = []
+    lifted_rules: list[Rule] = []
     for rule in rules:
-        named.append(lifted(rule, plot, [words_of(other, plot) for other in named]))
-    return named, [words_of(rule, plot) for rule in named]
+        lifted_rules.append(lifted(rule, plot, [words_of(other, plot) for other in lifted_rules]))
+    return lifted_rules, [words_of(rule, plot) for rule in lifted_rules]
 
 
 def words_of(rule: Rule, plot: Plot) -> Box:

@@ -33,12 +33,12 @@ def listing(rows: Sequence[SassLine], lines: Sequence[SourceLine]) -> list[Row]:
     """Rows of `sass` of an entry; `lines` has the texts of source lines. A line is named where it changes."""
     texts: dict[int | None, str] = {line.line: line.text.strip() for line in lines if line.text}
     by_address = {row.address: row.text for row in rows}
-    listed, last = [], None
+    result, last = [], None
     for row in rows:
         new = row.line != last
         last = row.line
-        listed.append(_row(row, by_address, texts.get(row.line, "") if new else ""))
-    return listed
+        result.append(_row(row, by_address, texts.get(row.line, "") if new else ""))
+    return result
 
 
 def _row(row: SassLine, by_address: Mapping[int, str], source: str) -> Row:

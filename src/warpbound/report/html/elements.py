@@ -69,10 +69,10 @@ def markup(parts: Sequence[Element | str]) -> Markup:
 def _markup(element: Element | str) -> Markup:
     if isinstance(element, str):
         return Markup("{}").format(element)
-    named = {**element.attributes, "class": element.classes}
+    by_name = {**element.attributes, "class": element.classes}
     if element.width is not None:
-        named["style"] = f"width:{element.width}%"
-    attributes = Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in named.items() if value)
+        by_name["style"] = f"width:{element.width}%"
+    attributes = Markup("").join(Markup(' {}="{}"').format(name, value) for name, value in by_name.items() if value)
     inner = Markup("").join(_markup(child) for child in element.children)
     return Markup("<{0}{1}>{2}</{0}>").format(element.tag, attributes, inner)
 

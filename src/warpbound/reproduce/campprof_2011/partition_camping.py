@@ -157,8 +157,8 @@ def _transpose(inputs: ItemInputs, *, diagonal: bool) -> Numbers:
     pattern = transpose(inputs["side"], diagonal=diagonal, blocks=inputs["blocks"])
     home = machine.mapping(pattern.address, machine.width, machine.partitions).reshape(-1, 2, 2)
     result = simulate(transpose(inputs["simulated_side"], diagonal=diagonal), machine, inputs["blocks_per_sm"])
-    read, write = (_spread(np.bincount(home[:, side].ravel(), minlength=machine.partitions)) for side in (0, 1))
-    return {"read": read, "written": write, "throughput": result.throughput / 1e9}
+    reads, write = (_spread(np.bincount(home[:, side].ravel(), minlength=machine.partitions)) for side in (0, 1))
+    return {"read": reads, "written": write, "throughput": result.throughput / 1e9}
 
 
 def _spread(count: np.ndarray) -> str:

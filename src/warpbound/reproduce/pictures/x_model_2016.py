@@ -172,8 +172,8 @@ def _ways_out(inputs: ItemInputs) -> tuple[Drawable, ...]:
         for number, (start, (name, after)) in enumerate(zip(starts, steps.items(), strict=True), 14)
     ]
     bounds = {name: float(effect.ms_gain) for name, effect in ways_out(before, larger).items()}
-    measured = {name: inputs["measured_gains"][name] for name in bounds}
-    gains = _gains({"most that the model allows": bounds, "measured, the paper": measured}, place.format(OF, 18))
+    paper_gains = {name: inputs["measured_gains"][name] for name in bounds}
+    gains = _gains({"most that the model allows": bounds, "measured, the paper": paper_gains}, place.format(OF, 18))
     return (*changed, gains)
 
 

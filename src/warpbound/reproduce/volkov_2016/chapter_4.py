@@ -106,11 +106,11 @@ def occupancies(inputs: ItemInputs) -> dict[str, list[float]]:
     """Warps per SM, machine by machine: the model's, then what the thesis measured."""
     rows = [_warps(machine, 0.0) for machine in machines(inputs).values()]
     schedulers = [machine.schedulers for machine in machines(inputs).values()]
-    measured = {"arithmetic, Table 6.3": "adds_at_peak", "memory at 90 %, Table 6.4": "warps_at_90",
+    keys = {"arithmetic, Table 6.3": "adds_at_peak", "memory at 90 %, Table 6.4": "warps_at_90",
                 "memory at 95 %, Table 6.4": "warps_at_95"}  # fmt: skip
     return {kind: [row[kind] for row in rows] for kind in ("arithmetic", "memory")} | {
         name: [inputs[key][gpu] * count for gpu, count in zip(inputs["gpus"], schedulers, strict=True)]
-        for name, key in measured.items()
+        for name, key in keys.items()
     }
 
 
