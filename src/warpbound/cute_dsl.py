@@ -291,10 +291,8 @@ class _Engine:
 
     def call(self, name: str, addresses: Sequence[int]) -> None:
         """Call a function that takes an array of pointers to its arguments and its result."""
-        code = self._engine.raw_lookup(name)
-        if not code:
-            reason = "The host function asks for more of the driver than to launch kernels."
-            raise InputError(reason, "Move that out of it.")
+        if not (code := self._engine.raw_lookup(name)):
+            raise InputError("The host function asks for more of the driver than launches.", "Move that out of it.")
         CFUNCTYPE(None, c_void_p)(code)((c_void_p * len(addresses))(*addresses))
 
 

@@ -140,8 +140,7 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
 def listed(names: str) -> tuple[Gpu, ...]:
     """The GPUs of a comma list; `all` is every board that exists, the oldest first. Raises CommandError."""
     if names.strip() == "all":
-        shipped = (gpu(key) for key in catalogue())
-        return tuple(sorted((b for b in shipped if not b.hypothetical), key=lambda b: (b.arch, b.key)))
+        return tuple(sorted((b for b in map(gpu, catalogue()) if not b.hypothetical), key=lambda b: (b.arch, b.key)))
     boards = tuple(gpu(name) for name in names.split(",") if name.strip())
     if not boards:
         raise CommandError(f"--gpu {names!r} names no GPU.", "`warpbound gpus` lists them.")
@@ -151,8 +150,7 @@ def listed(names: str) -> tuple[Gpu, ...]:
 @cache
 def catalogue() -> tuple[str, ...]:
     """The keys of every board that is shipped, sorted."""
-    names = (entry.name for entry in _BOARDS.iterdir())
-    return tuple(sorted(name.removesuffix(".toml") for name in names if name.endswith(".toml")))
+    return tuple(sorted(path.name.removesuffix(".toml") for path in _BOARDS.iterdir() if path.name.endswith(".toml")))
 
 
 def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
@@ -169,8 +167,7 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
     for name, value in settings.items():
         before = board.parameters.get(name)
         unit = before.unit if before else _definition(name).units[0]
-        reference = (before.value, unit, board.name) if before else _elsewhere(name, unit)
-        check_setting(name, value, reference)
+        check_setting(name, value, (before.value, unit, board.name) if before else _elsewhere(name, unit))
         claims = (Claim(before.value, before.source, before.note), *before.others) if before else ()
         changed[name] = Quantity(float(value), unit, "command line", "assumed", "given by the user", claims)
     return replace(board, parameters=changed, changed_limits={**board.changed_limits, **of_an_sm})
@@ -178,10 +175,9 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
 
 def _elsewhere(name: str, unit: str) -> tuple[float, str, str] | None:
     """The least value of a parameter on boards that have it, or its default, with its unit and whose it is."""
-    others = [(board.parameters[name], board.name) for board in map(_shipped, catalogue()) if name in board.parameters]
-    values = [(quantity.value, unit, owner) for quantity, owner in others if quantity.unit == unit]
-    default = PARAMETERS[name].default
-    if default and unit == PARAMETERS[name].units[0]:
+    shipped = map(_shipped, catalogue())
+    values = [(own.value, unit, b.name) for b in shipped if (own := b.parameters.get(name)) and own.unit == unit]
+    if (default := PARAMETERS[name].default) and unit == PARAMETERS[name].units[0]:
         values.append((default, unit, "the model"))
     return min(values, default=None)
 

@@ -192,7 +192,7 @@ def test_a_kernel_that_cannot_run_there_has_a_band_without_a_line(service: Analy
     found = draw_view("camping", service.analyze(state), {})
     assert isinstance(found.picture, Picture)
     assert not any(getattr(one, "name", "") == "application" for one in found.picture.layers)
-    assert any("1024 threads per block cannot be" in word for word in found.words)
+    assert any("1024 threads per block are not possible" in word for word in found.words)
 
 
 def test_an_old_board_is_asked_about_its_partitions_though_no_compiler_writes_code_for_it(
