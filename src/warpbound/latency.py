@@ -228,34 +228,34 @@ def _row(name: str, memory: MemoryLatency) -> float:
 
 def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wait:
     facts = opcode_facts(instruction.opcode, instruction.modifiers, memory.arch)
-    read = _until_read(instruction, memory)
+    latency = _until_read(instruction, memory)
     if instruction.skipped:
         return Wait()
     if _stores(instruction) or instruction.traits.kind == "cache_control":
-        return Wait(read=read)
+        return Wait(read=latency)
     if instruction.opcode == "LDGDEPBAR":
         return Wait(queue=_COPIES)
     follows = latency_parameter(facts)
     cycles = (facts.latency or 0.0) * memory.longer.get(follows, 1.0)
     match facts.latency_class:
         case "global" if facts.latency is None and facts.pipe != "uniform":
-            return _global(instruction, memory, shares, read)
+            return _global(instruction, memory, shares, latency)
         case "local":
-            return Wait(memory.l1 + _wider(instruction, memory, "global"), read, (("l1", 1.0),), "global")
+            return Wait(memory.l1 + _wider(instruction, memory, "global"), latency, (("l1", 1.0),), "global")
         case "shared":
-            return _shared(instruction, memory, read)
+            return _shared(instruction, memory, latency)
         case "constant":
             return Wait(
-                _constant(instruction, memory), read, (("constant", 1.0),), facts.pipe, follows="constant_latency"
+                _constant(instruction, memory), latency, (("constant", 1.0),), facts.pipe, follows="constant_latency"
             )
         case "barrier":
             waits = instruction.traits.waits_for in ("block", "cluster")
             hold = cycles if waits and ("ARV" not in instruction.modifiers or "WAIT" in instruction.modifiers) else 0.0
-            return Wait(cycles, read, (("barrier", 1.0),), "barrier", hold=hold, follows=follows)
+            return Wait(cycles, latency, (("barrier", 1.0),), "barrier", hold=hold, follows=follows)
         case "fixed" | "branch":
-            return Wait(memory.core if memory.core and memory.timing else cycles, read, follows=follows)
+            return Wait(memory.core if memory.core and memory.timing else cycles, latency, follows=follows)
         case _:
-            return _product(instruction, facts, memory, Wait(cycles, read, queue=facts.pipe, follows=follows))
+            return _product(instruction, facts, memory, Wait(cycles, latency, queue=facts.pipe, follows=follows))
 
 
 def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency, wait: Wait) -> Wait:

@@ -166,10 +166,12 @@ def _pieces(own: Any, operand: Array | None, value: object, place: Parameter) ->
         yield bytes_of(name, place.offset, packed[: place.size].ljust(place.size, b"\0"))
         return
     inner = len(getattr(kind.dtype, "_shape_", ()))
-    axes, expected = len(operand.shape) - inner, np.dtype(warp.dtype_to_numpy(_scalar_of(kind.dtype)))
-    given = np.dtype(_NUMPY.get(operand.dtype, operand.dtype))
-    if axes != kind.ndim or given != expected:
-        reason = f"argument '{name}' has {max(axes, 0)} axes of {given}; the kernel declares {kind.ndim} of {expected}"
+    axes, wanted_type = len(operand.shape) - inner, np.dtype(warp.dtype_to_numpy(_scalar_of(kind.dtype)))
+    type_ = np.dtype(_NUMPY.get(operand.dtype, operand.dtype))
+    if axes != kind.ndim or type_ != wanted_type:
+        reason = (
+            f"argument '{name}' has {max(axes, 0)} axes of {type_}; the kernel declares {kind.ndim} of {wanted_type}"
+        )
         raise CommandError(f"{reason} ({_word(kind.dtype)}).", "Give the array that the kernel declares.")
     yield from array_pieces(operand, name, place.offset, inner)
 

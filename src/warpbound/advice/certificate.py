@@ -36,9 +36,9 @@ class Certificate:
 def certificate(case: Case, work: Work) -> Certificate:
     """The certificate of a launch whose blocks were executed; 0 s where nothing forbids any time."""
     warps, board = work.whole.warps or 0.0, case.gpu
-    touched, kept = _touched(work) * warps, board.get("l2_size") or 0.0
-    moved = max(0.0, touched - kept)
-    memory_s = moved / board.value("dram_bandwidth")
+    bytes_used, in_cache = _touched(work) * warps, board.get("l2_size") or 0.0
+    from_dram = max(0.0, bytes_used - in_cache)
+    memory_s = from_dram / board.value("dram_bandwidth")
     times = {
         kind: count * warps * _sure(work) / peak(board, kind, top_clock_hz(case), work.whole.tensor)
         for kind, count in work.whole.flop.items()
@@ -49,17 +49,19 @@ def certificate(case: Case, work: Work) -> Certificate:
     if memory_s >= operations_s and memory_s > 0:
         rate = board.value("dram_bandwidth")
         why = (
-            f"{_bytes(touched)} are touched, of which L2 may hold {_bytes(min(kept, touched))} already; "
-            f"the other {_bytes(moved)} cross pins of {rate / 1e9:.0f} GB/s"
+            f"{_bytes(bytes_used)} are touched, of which L2 may hold {_bytes(min(in_cache, bytes_used))} already; "
+            f"the other {_bytes(from_dram)} cross pins of {rate / 1e9:.0f} GB/s"
         )
     elif operations_s > 0:
         rate = peak(board, kind, top_clock_hz(case), work.whole.tensor)
         count = work.whole.flop[kind] * warps
         why = f"{count:.3g} {OPERATIONS[kind]} operations at {rate / 1e12:.3g} T/s, all SMs at the highest clock"
     else:
-        why = f"the {_bytes(touched)} that it touches fit L2, and it does no floating-point operations"
+        why = f"the {_bytes(bytes_used)} that it touches fit L2, and it does no floating-point operations"
     count = work.whole.flop.get(kind, 0.0) * warps
-    return Certificate(max(memory_s, operations_s), why, touched, min(kept, touched), count, memory_s, operations_s)
+    return Certificate(
+        max(memory_s, operations_s), why, bytes_used, min(in_cache, bytes_used), count, memory_s, operations_s
+    )
 
 
 def top_clock_hz(case: Case) -> float:

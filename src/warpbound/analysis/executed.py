@@ -135,8 +135,8 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     average = _average_warp(case, trace, sample, traffic)
     timing, timed = average.waits, average.schedule
     trips = trip_counts(program, trace)
-    executed = mean_per_warp(trace, sample, trace.executed)
-    each = per_execution(program.instructions, traffic, executed * average.warps)
+    counts = mean_per_warp(trace, sample, trace.executed)
+    each = per_execution(program.instructions, traffic, counts * average.warps)
     turns = [(loop, on_board(turn, case.gpu)) for loop, turn in iterations(program, arch, timing)]
     loops = tuple(
         replace(
@@ -149,7 +149,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         for loop, turn in turns
     )
     parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
-    observed = Observed(traffic, executed, *parallel, partition_traffic(trace, case.gpu), cache_facts(case).l1_bytes)
+    observed = Observed(traffic, counts, *parallel, partition_traffic(trace, case.gpu), cache_facts(case).l1_bytes)
     sampled_of_many = len(trace.blocks) < trace.of_blocks
     notes: tuple[str, ...] = (DRAWN,) if sampled_of_many and draws_work_from_counter(program) else ()
     notes += (ATOMICS,) if traffic.atomic_steps > 2 * traffic.global_atomic_requests > 0 else ()
@@ -157,8 +157,8 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (TOGETHER,) if _rate_assumed(case, traffic) else ()
     notes += _pipeline_notes(case, trace, traffic)
     notes += (_idle_note(program, sample, trace.of_blocks),) if sample.idle else ()
-    seen = representative_executions(trace, sample)
-    rare = "" if sample.exact else warning(program, trace, seen, block_numbers(program))
+    per_warp = representative_executions(trace, sample)
+    rare = "" if sample.exact else warning(program, trace, per_warp, block_numbers(program))
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
@@ -186,7 +186,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         errors=traffic.errors,
         blocks=trace.of_blocks,
         idle=sample.idle,
-        paths=block_paths(trace, sample, float(executed.sum())),
+        paths=block_paths(trace, sample, float(counts.sum())),
     )
 
 
@@ -238,24 +238,24 @@ def accesses_seen(case: Case, traffic: Traffic) -> Predicted:
         if times <= 0 or "local" in instruction.traits.spaces:
             continue
         for space in instruction.traits.spaces:
-            told = code.get((index, space), Access())
+            access = code.get((index, space), Access())
             is_global = space == "global"
             shared, excess = float(by.shared_wavefronts[index]), float(by.shared_conflict_wavefronts[index])
             average[index, space] = replace(
-                told,
+                access,
                 sectors=float(by.sectors[index]) / times if is_global else 0.0,
                 ideal_sectors=float(by.ideal_sectors[index]) / times if is_global else 0.0,
                 transactions=float(by.sectors[index]) / times if is_global else 0.0,
                 wavefronts=(float(by.l1_wavefronts[index]) if is_global else shared) / times,
-                ideal_wavefronts=told.ideal_wavefronts if is_global else (shared - excess) / times,
+                ideal_wavefronts=access.ideal_wavefronts if is_global else (shared - excess) / times,
                 served=_shares(by.requests_from[index]) if is_global else (),
             )
     return average
 
 
-def _shares(answered: NDArray[np.float64]) -> tuple[float, ...]:
-    total = float(answered.sum())
-    return tuple(float(requests) / total for requests in answered) if total > 0 else ()
+def _shares(by_level: NDArray[np.float64]) -> tuple[float, ...]:
+    total = float(by_level.sum())
+    return tuple(float(requests) / total for requests in by_level) if total > 0 else ()
 
 
 def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Shares]:
@@ -263,17 +263,17 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
 
     A load whose lanes were all off asks no level and is given the nearest; an atomic that returns nothing, DRAM.
     """
-    asked, answered = traffic.by_instruction.requests, traffic.by_instruction.waits_from
-    totals = answered.sum(axis=1)
+    requests, waits = traffic.by_instruction.requests, traffic.by_instruction.waits_from
+    totals = waits.sum(axis=1)
 
     def served(index: int) -> Shares:
-        if asked[index] <= 0:
+        if requests[index] <= 0:
             return NEAREST
         if level is not None:
             return {level: 1.0}
         if totals[index] <= 0:
             return DRAM
-        shares = answered[index] / totals[index]
+        shares = waits[index] / totals[index]
         return {each: float(share) for each, share in zip(LEVELS, shares, strict=True) if share > 0}
 
     return served

@@ -104,8 +104,8 @@ class Interval:
         """With the model's own error for a class of launches: the interval that answers state."""
         low, high = stretched(self.time_s, (self.low, self.high), form(kind))
         before, after = 0.5 * math.log(self.high / self.low), 0.5 * math.log(high / low)
-        added = math.sqrt(max(0.0, after**2 - before**2)) / INTERVAL * self.time_s
-        return Interval(self.time_s, low, high, {**self.doubts, FORM: added})
+        extra = math.sqrt(max(0.0, after**2 - before**2)) / INTERVAL * self.time_s
+        return Interval(self.time_s, low, high, {**self.doubts, FORM: extra})
 
 
 def binds(bottleneck: str, memory: Memory, filling: float = 0.0) -> str:
@@ -156,10 +156,11 @@ def with_cold_l2(work: Workload, l2_bytes: float) -> Workload | None:
         return None
     sectors = memory.l2_sectors_read + memory.l2_sectors_written
     reading = memory.l2_sectors_read / sectors if sectors else 0.0
-    read = min(SECTOR_B * memory.l2_sectors_read, memory.touched_bytes * reading)
+    cold_bytes = min(SECTOR_B * memory.l2_sectors_read, memory.touched_bytes * reading)
     written_B = min(SECTOR_B * memory.l2_sectors_written, memory.touched_bytes * (1.0 - reading))
     return work.with_memory(
-        dram_bytes_read=max(memory.dram_bytes_read, read), dram_bytes_written=max(memory.dram_bytes_written, written_B)
+        dram_bytes_read=max(memory.dram_bytes_read, cold_bytes),
+        dram_bytes_written=max(memory.dram_bytes_written, written_B),
     )
 
 

@@ -35,8 +35,8 @@ def partition_traffic(trace: Trace, gpu: Gpu) -> PartitionTraffic | None:
     step = np.empty(len(order), np.int64)
     step[order] = np.arange(len(order)) - np.repeat(np.cumsum(counts) - counts, counts)
     steps = int(counts.max(initial=0))
-    chosen = np.isin(step, np.linspace(0, max(0, steps - 1), min(MOST_STEPS, steps), dtype=np.int64))
-    at_once = concurrent_spread(accesses.rows(chosen).addresses, accesses.rows(chosen).active, step[chosen], count)
+    is_kept = np.isin(step, np.linspace(0, max(0, steps - 1), min(MOST_STEPS, steps), dtype=np.int64))
+    at_once = concurrent_spread(accesses.rows(is_kept).addresses, accesses.rows(is_kept).active, step[is_kept], count)
     return PartitionTraffic(
         partitions=count,
         width_bytes=PARTITION_B,

@@ -47,10 +47,10 @@ def repeated_stores(program: Program, run: "SampleRun", work: Workload) -> Repea
     if each.sum() < WORTH * by.requests.sum() / warps:
         return None
     storing = np.isin(np.arange(size), stores)
-    executed = np.bincount(accesses.instruction[saved], minlength=size)
-    often = np.flatnonzero(executed > OFTEN * executed.max()).tolist()
+    counts = np.bincount(accesses.instruction[saved], minlength=size)
+    often = np.flatnonzero(counts > OFTEN * counts.max()).tolist()
     lines = {place.outermost.line for i in often if (place := program.instructions[i].place) is not None}
-    rounds = round(executed.sum() / executed.max())
+    rounds = round(counts.sum() / counts.max())
     return Repeated(_saved(run, share / warps, storing), float(each.sum()), rounds, tuple(sorted(lines)))
 
 
@@ -86,10 +86,10 @@ def _known(accesses: Accesses, loads: NDArray[np.int64], saved: NDArray[np.int64
     for key, row in zip(_keys(accesses, saved), saved.tolist(), strict=True):
         first.setdefault(key.tobytes(), row)
     bases = np.isin(accesses.base[loads], accesses.base[saved])
-    known = np.zeros(len(loads), np.bool_)
+    is_known = np.zeros(len(loads), np.bool_)
     for at in np.flatnonzero(bases).tolist():
-        known[at] = first.get(_keys(accesses, loads[at : at + 1])[0].tobytes(), len(accesses.base)) < loads[at]
-    return known
+        is_known[at] = first.get(_keys(accesses, loads[at : at + 1])[0].tobytes(), len(accesses.base)) < loads[at]
+    return is_known
 
 
 def _read_by_others(accesses: Accesses, saved: NDArray[np.int64], loads: NDArray[np.int64]) -> bool:

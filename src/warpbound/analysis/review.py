@@ -27,7 +27,8 @@ _DIGITS = 6  # significant, of numbers in a snapshot: more would change with the
 
 def digest(program: Program) -> str:
     """Of the machine code: instructions with their schedule, without source places."""
-    text = "\n".join(f"{one.mnemonic} {one.text} {one.control}" for one in program.instructions)
+    lines = (f"{instruction.mnemonic} {instruction.text} {instruction.control}" for instruction in program.instructions)
+    text = "\n".join(lines)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -100,15 +101,15 @@ def _pairs(
     yield from ((None, new) for new in right)
 
 
-def _key(one: KernelState, keys: Iterable[str]) -> tuple[object, ...]:
-    return tuple(getattr(one, key) for key in keys)
+def _key(state: KernelState, keys: Iterable[str]) -> tuple[object, ...]:
+    return tuple(getattr(state, key) for key in keys)
 
 
 def _change(old: KernelState | None, new: KernelState | None, fail_above: float | None) -> KernelChange:
-    known = new or old
-    assert known is not None
+    state = new or old
+    assert state is not None
     change = KernelChange(
-        name=known.kernel, gpu=known.gpu, file=known.file, line=known.line, before=old, after=new, significant=True,
+        name=state.kernel, gpu=state.gpu, file=state.file, line=state.line, before=old, after=new, significant=True,
         direction="changed", reason="-", resolution=RESOLUTION, changes=[], fails=False,
     )  # fmt: skip
     if old is None:
@@ -132,7 +133,7 @@ def _without_answer(
 
 
 def _difference(change: KernelChange, old: KernelState, new: KernelState, fail_above: float | None) -> KernelChange:
-    errors = [one.sampling_error or 0.0 for one in (old, new)]
+    errors = [state.sampling_error or 0.0 for state in (old, new)]
     resolution = math.hypot(RESOLUTION, 2 * errors[0], 2 * errors[1])
     change = structs.replace(change, changes=list(_metrics(old, new)), resolution=resolution)
     metric = "time_s" if old.time_s and new.time_s else "cycles_per_warp"

@@ -142,8 +142,8 @@ def power_whatifs(case: Case, work: Work, prediction: LaunchPrediction | None) -
     now, free, less, best = operations(seconds)
     if now.limiter == "power":
         why = f"the board holds {free.clock_hz / 1e6:.0f} MHz instead of {now.clock_hz / 1e6:.0f}"
-        needed = np.ceil(free.watts / ROUND_W) * ROUND_W
-        yield WhatIf(f"a power limit of {needed:.0f} W", now.seconds / free.seconds, why)
+        need_watts = np.ceil(free.watts / ROUND_W) * ROUND_W
+        yield WhatIf(f"a power limit of {need_watts:.0f} W", now.seconds / free.seconds, why)
     if less.clock_hz < now.clock_hz:
         why = f"the clock falls to {less.clock_hz / 1e6:.0f} MHz; {_energy(less.joules / now.joules)}"
         yield WhatIf(f"a power limit of {lower:.0f} W", now.seconds / less.seconds, why)

@@ -225,9 +225,9 @@ def atomic(space: str) -> Callable[[Site], Handler]:
             narrow = window_address(memory_operand(here), here)
             return lambda x: one(x, "shared", narrow(x).astype(np.uint64))
         wide = global_address(memory_operand(here), here)
-        done = operands[0] if operands[0].kind == "predicate" and operands[0].index != PT else None
-        if done is not None and not tells_success:
-            return _in_global_only(wide, one, done)
+        success = operands[0] if operands[0].kind == "predicate" and operands[0].index != PT else None
+        if success is not None and not tells_success:
+            return _in_global_only(wide, one, success)
         return lambda x: by_space(x, wide(x), one)
 
     return build

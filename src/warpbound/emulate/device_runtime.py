@@ -21,10 +21,10 @@ _NAMES = {address: name for name, address in ADDRESSES.items()}
 
 def served(here: Site, otherwise: Move) -> Move:
     """A call by address: to a driver function here, `otherwise` to the kernel's own function."""
-    read = raw(next(operand for operand in here.instruction.operands if operand.kind in ("register", "uniform")), here)
+    value = raw(next(operand for operand in here.instruction.operands if operand.kind in ("register", "uniform")), here)
 
     def move(x: State) -> int | None:
-        targets, active = np.broadcast_to(read(x), x.selected_lanes), x.active()
+        targets, active = np.broadcast_to(value(x), x.selected_lanes), x.active()
         lane = int(active.argmax())
         name = _NAMES.get(int(targets[lane]))
         if name is None:
@@ -54,8 +54,8 @@ def move_return_address(here: Site) -> Callable[[State], None]:
     """RPCMOV: a word of the register for return addresses, where the compiler also keeps other words for a while."""
     target, source = here.instruction.operands
     if target.text.startswith("Rpc."):
-        read = raw(source, here)
-        return lambda x: x.assign(x.return_words(target.text), read(x))
+        value = raw(source, here)
+        return lambda x: x.assign(x.return_words(target.text), value(x))
     if not source.text.startswith("Rpc."):
         raise unsupported(here.instruction)
     write = write_words(target)

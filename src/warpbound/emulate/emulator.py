@@ -106,10 +106,10 @@ class Kernel:
 
     def blocks_per_chunk(self) -> int:
         """Blocks per chunk: as many as memory and speed suggest, in whole clusters."""
-        touched = 4 * (self.registers + 24) * self.lanes_per_block + self.shared_size  # of the stack, what is written
-        per_block = touched + stack_bytes(self.program) * self.lanes_per_block
+        block_bytes = 4 * (self.registers + 24) * self.lanes_per_block + self.shared_size  # stack: what is written
+        per_block = block_bytes + stack_bytes(self.program) * self.lanes_per_block
         quick = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
-        fitting = min(self.at_once, 4 * CHUNK_B // touched) if self.at_once else quick
+        fitting = min(self.at_once, 4 * CHUNK_B // block_bytes) if self.at_once else quick
         return max(1, fitting // self.cluster_size) * self.cluster_size
 
     def whole_clusters(self, blocks: NDArray[np.int64]) -> NDArray[np.int64]:

@@ -49,8 +49,8 @@ class GuardShares:
         if not lanes:
             return trace
         most = 100 * max(own, lanes - own) / int(threads.sum())
-        executed = at[every_lane.any(axis=0)].tolist()
-        note = NOTE.format(lines=lines_of(program, executed), first=trace_recorder.LONG, most=most)
+        rows = at[every_lane.any(axis=0)].tolist()
+        note = NOTE.format(lines=lines_of(program, rows), first=trace_recorder.LONG, most=most)
         return replace(trace, threads=threads, notes=(*trace.notes, note))
 
 
@@ -83,7 +83,7 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
 
 def data_guards(program: Program) -> frozenset[int]:
     """The arithmetic whose guards depend on what memory holds."""
-    loads = {at for at, one in enumerate(program.instructions) if one.traits.loads - {"constant"}}
+    loads = {at for at, instruction in enumerate(program.instructions) if instruction.traits.loads - {"constant"}}
     return _guarded(program, taint(program, loads))
 
 
@@ -97,6 +97,6 @@ def _guarded(program: Program, tainted: Sequence[int]) -> frozenset[int]:
     """The arithmetic whose guards are among the registers that are tainted before it."""
     bits = program.register_sets.bits
     return frozenset(
-        at for at, one in enumerate(program.instructions)
-        if one.traits.is_arithmetic and tainted[at] & bits.get(guard_name(one).lstrip("!"), 0)
+        at for at, instruction in enumerate(program.instructions)
+        if instruction.traits.is_arithmetic and tainted[at] & bits.get(guard_name(instruction).lstrip("!"), 0)
     )  # fmt: skip

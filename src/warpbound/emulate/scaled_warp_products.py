@@ -40,14 +40,14 @@ def multiply_scaled(here: Site) -> Handler:
     if not here.has("SF") and here.instruction.opcode == "QMMA":
         return multiply(here)
     shape = next((SHAPES[m] for m in here.instruction.modifiers if m in SHAPES), None)
-    known = ELEMENTS | {"E2M1": E2M1} if here.instruction.opcode == "OMMA" else ELEMENTS
+    formats = ELEMENTS | {"E2M1": E2M1} if here.instruction.opcode == "OMMA" else ELEMENTS
     names = [m for m in here.instruction.modifiers if m in FORMATS]
     if shape is None or len(names) != 2 or not here.modifiers <= _UNDERSTOOD | SHAPES.keys():
         raise unsupported(here.instruction)
     rows, _, depth = shape
-    first, second = (known[name] for name in names)
-    output, a, b, c, of_a, of_b, chosen = here.instruction.operands
-    places = raw(chosen, here)
+    first, second = (formats[name] for name in names)
+    output, a, b, c, of_a, of_b, selector = here.instruction.operands
+    places = raw(selector, here)
     a_count, b_count = rows * depth * first.bits // 1024, 8 * depth * second.bits // 1024
     kind = next(each for each in _BLOCKS if here.has(each))
 

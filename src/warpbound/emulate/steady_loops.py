@@ -110,15 +110,16 @@ def _is_plain(operand: Operand) -> bool:
     return whole and operand.kind in NUMBERS and not (operand.negate or operand.absolute or operand.invert)
 
 
-def _is_linear(one: Instruction) -> bool:
-    traits = one.traits
+def _is_linear(instruction: Instruction) -> bool:
+    traits = instruction.traits
     shifted = traits.affine == "shifted_add"
-    if traits.affine not in ADDING or not (NOT_LINEAR - (HALVES if shifted else frozenset())).isdisjoint(one.modifiers):
+    wrong = NOT_LINEAR - (HALVES if shifted else frozenset())
+    if traits.affine not in ADDING or not wrong.isdisjoint(instruction.modifiers):
         return False
-    sources = sources_of(one)
-    if any(x.absolute for x in one.operands) or (shifted and (sources[0].negate or sources[0].invert)):
+    sources = sources_of(instruction)
+    if any(x.absolute for x in instruction.operands) or (shifted and (sources[0].negate or sources[0].invert)):
         return False
-    carries = any(x.kind.endswith("predicate") and x.index != PT for x in one.operands[:3])
+    carries = any(x.kind.endswith("predicate") and x.index != PT for x in instruction.operands[:3])
     if carries and (traits.affine == "multiply_add" or any(x.negate or x.invert for x in sources)):
         return False
     summed = [x for x in sources if not (x.kind in ("register", "uniform") and x.index == RZ)]

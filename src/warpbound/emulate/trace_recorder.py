@@ -117,9 +117,9 @@ class Recording:
 
     def _look_whether_long(self) -> None:
         if self.when_long is not None and self.issued + len(self.log) > LONG:
-            told, self.when_long = self.when_long, None
+            tell, self.when_long = self.when_long, None
             self.count()
-            told(self)
+            tell(self)
 
     def leave_out_guards(self, instructions: Set[int]) -> None:
         """Do not look at the guards of these instructions, which are arithmetic that nobody needs."""

@@ -76,26 +76,26 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
     kernel = replace(kernel, at_once=question.at_once)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
-    executed = kernel.whole_clusters(numbers)
-    warps = warps_of(kernel, executed)
+    clusters = kernel.whole_clusters(numbers)
+    warps = warps_of(kernel, clusters)
     recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), own.unneeded, limits)
     if shares is None:
         recording.when_long = when_too_dear(program, own)
     else:
         recording.leave_out_guards(shares.guards)
     if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):
-        chosen = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
-        recording.watch_meetings(np.flatnonzero(np.isin(warps[:, 0], chosen)))
+        middle = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
+        recording.watch_meetings(np.flatnonzero(np.isin(warps[:, 0], middle)))
     problem: InputError | None = None
     try:
-        run_blocks(kernel, executed, question.step_limit, recording.stepper)
+        run_blocks(kernel, clusters, question.step_limit, recording.stepper)
     except InputError as error:
         problem = error
     recording.count()
-    result = _trace(kernel, executed, recording, problem)
+    result = _trace(kernel, clusters, recording, problem)
     if shares is not None:
         result = shares.applied_to(program, result)
-    return result if len(executed) == len(numbers) else only_blocks(result, numbers)
+    return result if len(clusters) == len(numbers) else only_blocks(result, numbers)
 
 
 def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> Kernel:

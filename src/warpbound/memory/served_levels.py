@@ -198,9 +198,9 @@ class ServedSectors:
         from_l1 = np.minimum.reduceat((level[own] == L1).astype(np.float64), begins)
         not_dram = 1 - np.maximum.reduceat(share[own], begins)
         whole = []
-        for served in (from_l1, not_dram):
-            single = _mean_by(at, served, size)
-            both = _mean_by(at[two], np.minimum(served[two], served[two + 1]), size)
+        for counts in (from_l1, not_dram):
+            single = _mean_by(at, counts, size)
+            both = _mean_by(at[two], np.minimum(counts[two], counts[two + 1]), size)
             whole.append(_all_alike(single, both, lines))
         in_l1, in_l2 = whole[0], np.maximum(*whole)
         return np.asarray(np.stack([in_l1, in_l2 - in_l1, 1 - in_l2], axis=1) * loads[:, None])
@@ -221,7 +221,7 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
     rank, ahead = step_and_age(program, trace, plan, warp, when)
     size = len(program.instructions)
-    totals = np.sum([one.by_instruction(one.cost.sectors, size) for one in parts], axis=0)
+    totals = np.sum([part.by_instruction(part.cost.sectors, size) for part in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
     partly = (kind[at] == WRITE) & (touched.addresses * _bytes_of_lane(program, parts)[at] < SECTOR_B)
     weights = weight[at] * exactly
@@ -231,12 +231,20 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     if len(parts[1].weight):
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
-    loads_of_a_warp = sum(float(one.accesses.repeated(one.cost.kind == READ).sum()) for one in parts) / len(trace.warps)
+    repeated = sum(float(part.accesses.repeated(part.cost.kind == READ).sum()) for part in parts)
     grid = how.grid or (trace.of_blocks,)
-    sampled = Sampled(trace.blocks, trace.of_blocks, at_once, grid, loads_of_a_warp, how.weights, how.of_class)
-    past_l1 = np.array([requests.bypasses_l1(one) for one in program.instructions] or [False])
+    sampled = Sampled(
+        trace.blocks, trace.of_blocks, at_once, grid, repeated / len(trace.warps), how.weights, how.of_class
+    )
+    past_l1 = np.array([requests.bypasses_l1(instruction) for instruction in program.instructions] or [False])
     rows = Rows(
-        kind, ~past_l1[instruction], rank, ahead, plan.sm[block], plan.turn[block], when.astype(np.int64),
+        kind,
+        ~past_l1[instruction],
+        rank,
+        ahead,
+        plan.sm[block],
+        plan.turn[block],
+        when.astype(np.int64),
         plan.l1_share[block],
     )
     from_l1 = near(touched, rows, machine, part, how.method)
@@ -269,7 +277,7 @@ def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], w
 
 def _bytes_of_lane(program: Program, parts: tuple[Space, Space]) -> NDArray[np.int64]:
     """Bytes of one lane in each row of both spaces, (n,)."""
-    each = np.array([lane_bytes(one) for one in program.instructions] or [0], np.int64)
+    each = np.array([lane_bytes(instruction) for instruction in program.instructions] or [0], np.int64)
     whole, words = (each[part.accesses.instruction] for part in parts)
     return np.concatenate([whole, np.minimum(WORD_B, words)])
 
@@ -311,8 +319,8 @@ def _followed(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]
     if part == 1:
         return result, part
     lines = len(distinct(result.sector >> 2)) / part
-    wanted = min(1.0, max(part, LINES_FOLLOWED / max(1.0, lines)))
-    return (_sectors(parts, wanted), wanted) if wanted > part else (result, part)
+    share = min(1.0, max(part, LINES_FOLLOWED / max(1.0, lines)))
+    return (_sectors(parts, share), share) if share > part else (result, part)
 
 
 def _sectors(parts: tuple[Space, Space], part: float) -> SectorList:

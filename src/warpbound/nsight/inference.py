@@ -58,10 +58,10 @@ def _elements(profiled: ProfiledLaunch, program: Program) -> Iterator[str]:
 
 def _bytes(profiled: ProfiledLaunch) -> Iterator[str]:
     missed = profiled.number(*SECTORS_READ)
-    read = profiled.number(*READ) if missed is None else missed * SECTOR_B
+    size = profiled.number(*READ) if missed is None else missed * SECTOR_B
     bytes_written = profiled.number(*WRITTEN)
-    if read:
-        yield f"from cold caches {read / 1e6:.3g} MB were read: the arrays that are read hold at most that together"
+    if size:
+        yield f"from cold caches {size / 1e6:.3g} MB were read: the arrays that are read hold at most that together"
     if bytes_written:
         yield f"{bytes_written / 1e6:.3g} MB reached DRAM before the end: at least so much is written"
 

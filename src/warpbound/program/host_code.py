@@ -118,8 +118,8 @@ def split_host_code(
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
     launched, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
     _keep_what_is_named(everything, {word for name in (*launched, instance) for word in _WORD.findall(name)})
-    named = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
-    includes = _Includes(known_header, named)
+    words = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
+    includes = _Includes(known_header, words)
     blanked = {
         name: _blank(code.encode(), _host_parts(roots[name], items[name], marks, includes))
         for name, code in {"": text, **headers}.items()
@@ -140,8 +140,8 @@ def kernels_of(text: str, headers: Mapping[str, str]) -> Kernels:
     roots = [_parse(code, limiting) for code in texts.values()]
     entries = _words_for(_ENTRY, roots)
     signatures = tuple(signature for root in roots for signature in _signatures(root, entries, ()))
-    named, bare = instances(text, signatures, roots[0]), deduced(text, signatures)
-    return Kernels(signatures, *launches(signatures, named, bare, roots[0]))
+    full, bare = instances(text, signatures, roots[0]), deduced(text, signatures)
+    return Kernels(signatures, *launches(signatures, full, bare, roots[0]))
 
 
 def _first_error(node: Any) -> int | None:

@@ -57,10 +57,10 @@ class Assumed:
 def device_properties(machine: Gpu) -> dict[str, int]:
     """The fields of cudaDeviceProp that a board of the catalogue gives."""
     capability = machine.compute_capability.split(".")
-    known = {"major": int(capability[0]), "minor": int(capability[1])}
+    properties = {"major": int(capability[0]), "minor": int(capability[1])}
     if (count := machine.get("sm_count")) is not None:
-        known["multiProcessorCount"] = int(count)
-    return known
+        properties["multiProcessorCount"] = int(count)
+    return properties
 
 
 def host_launches(text: str, name: str, assumed: Assumed) -> HostLaunches:
@@ -72,12 +72,12 @@ def host_launches(text: str, name: str, assumed: Assumed) -> HostLaunches:
     code = interpreted(text, headers, assumed.defines, assumed.words, {**EVERY_DEVICE, **assumed.device})
     sites = sorted(code.launches, key=lambda site: (site.file != "", site.file, site.line, site.key))
     launches = [launch for site in sites for launch in _launches(code, site, name)]
-    launched = {launch.kernel.partition("<")[0] for launch in launches}
+    kernels = {launch.kernel.partition("<")[0] for launch in launches}
     return HostLaunches(
         schema_version="1",
         file=name,
         launches=launches,
-        not_launched=sorted(_kernels(code.model) - launched),
+        not_launched=sorted(_kernels(code.model) - kernels),
         symbols=[f"{symbol} ({size} bytes)" for symbol, size in code.symbols.items()],
     )
 
@@ -91,11 +91,13 @@ def _launches(code: HostCode, site: Site, name: str) -> Iterator[HostLaunch]:
     by_kernel: dict[str, list[Observation]] = {}
     for observation in code.launches[site]:
         by_kernel.setdefault(_kernel_name(observation.kernel), []).append(observation)
-    named = [kernel for kernel in by_kernel if kernel.partition("<")[0] in _kernels(code.model)]
-    for kernel in named or list(by_kernel)[:1]:
+    kernels = [kernel for kernel in by_kernel if kernel.partition("<")[0] in _kernels(code.model)]
+    for kernel in kernels or list(by_kernel)[:1]:
         observations = by_kernel[kernel]
-        chosen = next((one for one in observations if one.is_reached), observations[0])
-        yield _Described(code, site, chosen, kernel).launch(name, [one for one in observations if one is not chosen])
+        first = next((launch for launch in observations if launch.is_reached), observations[0])
+        yield _Described(code, site, first, kernel).launch(
+            name, [launch for launch in observations if launch is not first]
+        )
 
 
 def _kernel_name(kernel: Any) -> str:
@@ -119,7 +121,7 @@ class _Described:
             self.site.smem, smem if isinstance(smem, int) else None, None if isinstance(smem, int) else shown(smem)
         )
         arguments = list(self._arguments(source))
-        plain = [_comparable(one) for one in (self.observation, *others)]
+        plain = [_comparable(launch) for launch in (self.observation, *others)]
         return HostLaunch(
             kernel=self.kernel,
             is_in_file=source is not None,
@@ -132,7 +134,7 @@ class _Described:
             smem=shared,
             arguments=arguments,
             is_reached=self.observation.is_reached,
-            varies=any(one != plain[0] for one in plain),
+            varies=any(launch != plain[0] for launch in plain),
             needed=list(_needed(grid, block, shared, arguments)),
         )
 
@@ -171,8 +173,8 @@ class _Described:
             inner = _member(value, member.path)
             yield from self._argument(f"{name}.{member.path}", member.type, f"{expression}.{member.path}", inner, first)
         if not fields:
-            known = converted(value, kind)
-            number = known if is_number(known) else None
+            scalar = converted(value, kind)
+            number = scalar if is_number(scalar) else None
             remains = None if number is not None else shown(value) if not isinstance(value, Struct) else expression
             yield HostArgument(name=name, type=kind, expression=expression, value=number, remains=remains, array=None)
 
@@ -246,15 +248,15 @@ def _member(value: Any, path: str) -> Any:
 
 def _size(expression: str, value: Any) -> HostSize:
     cells: list[Any] = [value.fields[axis].value for axis in "xyz"] if isinstance(value, Struct) else [Unknown()] * 3
-    whole = all(isinstance(one, int) and one > 0 for one in cells)
-    return HostSize(expression, list(cells) if whole else None, [shown(one) for one in cells])
+    whole = all(isinstance(cell, int) and cell > 0 for cell in cells)
+    return HostSize(expression, list(cells) if whole else None, [shown(cell) for cell in cells])
 
 
 def _comparable(observation: Observation) -> tuple[str, ...]:
     """The sizes and numbers of a launch as text."""
     sizes = (observation.grid, observation.block)
-    words = [shown(cell.value) for one in sizes if isinstance(one, Struct) for cell in one.fields.values()]
-    return (*words, shown(observation.smem), *(shown(one) for one in observation.arguments if is_number(one)))
+    words = [shown(cell.value) for value in sizes if isinstance(value, Struct) for cell in value.fields.values()]
+    return (*words, shown(observation.smem), *(shown(value) for value in observation.arguments if is_number(value)))
 
 
 def _needed(grid: HostSize, block: HostSize, smem: HostAmount, arguments: Sequence[HostArgument]) -> Iterator[str]:

@@ -44,9 +44,9 @@ class Kernels:
     @property
     def defaults(self) -> tuple[str, ...]:
         """The instances of templates whose parameters all have defaults, where nothing else instantiates them."""
-        named = {name.partition("<")[0].strip() for name in self.launched} | set(self.deduced)
+        names = {name.partition("<")[0].strip() for name in self.launched} | set(self.deduced)
         return tuple(
-            f"{kernel.qualified}<>" for kernel in self.signatures if kernel.defaulted and kernel.qualified not in named
+            f"{kernel.qualified}<>" for kernel in self.signatures if kernel.defaulted and kernel.qualified not in names
         )
 
     def missing(self, there: Collection[str]) -> list[Signature]:
@@ -61,10 +61,10 @@ class Kernels:
         if not left_out:
             return ()
         names = [kernel.qualified for kernel in left_out]
-        listed = names if len(names) <= _FEW else [*names[:_FEW], f"{len(names) - _FEW} more"]
+        words = names if len(names) <= _FEW else [*names[:_FEW], f"{len(names) - _FEW} more"]
         commands = " or ".join(option(kernel) for kernel in left_out[:2])
         return (
-            f"kernel templates that nothing instantiates are left out: {', '.join(listed)}",
+            f"kernel templates that nothing instantiates are left out: {', '.join(words)}",
             f"to analyze one of them: {commands}",
         )
 
@@ -73,8 +73,8 @@ class Kernels:
         templates = self.missing(())
         if not templates:
             return InputError(f"{name}: there is no __global__ function in it.", "Give a file with a kernel.")
-        listed = ", ".join(kernel.qualified for kernel in templates)
-        reason = f"{name}: nothing instantiates its kernel templates ({listed})."
+        names = ", ".join(kernel.qualified for kernel in templates)
+        reason = f"{name}: nothing instantiates its kernel templates ({names})."
         hint = f"Name an instance with its template arguments, like {option(templates[0])}."
         return NoInstance(reason, hint, tuple(example(kernel) for kernel in templates))
 

@@ -90,8 +90,8 @@ def deduced(text: str, kernels: Sequence[Signature]) -> tuple[str, ...]:
 def qualified(instance: str, kernels: Sequence[Signature]) -> str:
     """`ns::scale<float>` for `scale<float>` if the only kernel of that name is in ns."""
     name, angle, rest = instance.partition("<")
-    known = {kernel.qualified for kernel in kernels if kernel.name == name.strip()}
-    return f"{known.pop()}{angle}{rest}" if len(known) == 1 else instance
+    names = {kernel.qualified for kernel in kernels if kernel.name == name.strip()}
+    return f"{names.pop()}{angle}{rest}" if len(names) == 1 else instance
 
 
 def _explicit(root: Any) -> Iterator[str]:

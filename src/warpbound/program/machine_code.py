@@ -54,9 +54,11 @@ def _read(image: bytes, name: str, compiled: Compiled | None, listing: str | Non
     from warpbound.program.nvdisasm_listing import kernels, read_listing
 
     cubin = read_cubin(image, name)
-    read = read_listing(disassemble(image, name) if listing is None else listing, name)
+    listings = read_listing(disassemble(image, name) if listing is None else listing, name)
     result = [
-        _program(section, read, cubin, compiled, name) for section in kernels(read) if section.name in cubin.kernels
+        _program(section, listings, cubin, compiled, name)
+        for section in kernels(listings)
+        if section.name in cubin.kernels
     ]
     return tuple(_as_in_the_source(result))
 
@@ -78,7 +80,7 @@ def _program(section: "Section", listing: "Listing", cubin: "Cubin", compiled: C
     plain = plain_name(section.name)
     signatures = compiled.parameters if compiled else {}
     candidates = signatures.get(section.name) or signatures.get(plain.rpartition("::")[2], [])
-    known = _agreed(
+    declared = _agreed(
         [candidate for candidate in candidates if len(candidate) == len(facts.parameters)], len(facts.parameters)
     )
     return Program(
@@ -99,7 +101,7 @@ def _program(section: "Section", listing: "Listing", cubin: "Cubin", compiled: C
         parameter_base=facts.parameter_base,
         parameters=tuple(
             Parameter(word, kind, offset, size)
-            for (word, kind), (offset, size) in zip(known, facts.parameters, strict=True)
+            for (word, kind), (offset, size) in zip(declared, facts.parameters, strict=True)
         ),
         constants=facts.constants,
         symbols=cubin.symbols,
@@ -125,11 +127,11 @@ def _calls_away(instructions: Iterable[Instruction]) -> Iterator[str]:
 
 def _agreed(candidates: Sequence[Sequence[tuple[str, str]]], count: int) -> list[tuple[str, str]]:
     """Names and types of parameters as far as all overloads of the name agree on them."""
-    known = []
+    parameters = []
     for choices in zip(*candidates, strict=True) if candidates else [()] * count:
         names, types = {word for word, _ in choices}, {kind for _, kind in choices}
-        known.append((names.pop() if len(names) == 1 else "", types.pop() if len(types) == 1 else ""))
-    return known
+        parameters.append((names.pop() if len(names) == 1 else "", types.pop() if len(types) == 1 else ""))
+    return parameters
 
 
 def _placed(instructions: Iterable[Instruction], name: str) -> tuple[Instruction, ...]:

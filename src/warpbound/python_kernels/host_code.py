@@ -65,11 +65,11 @@ def _code(cubin: bytes) -> bytes:
         raise InputError("The cubin has tensor maps but no code that makes them.", "Use cuda-tile 1.7.")
     host: Any = ELFFile(io.BytesIO(section.data()))
     (symbol,) = host.get_section_by_name(".symtab").get_symbol_by_name(_FUNCTION) or (None,)
-    code, moved = host.get_section_by_name(_CODE), host.get_section_by_name(f".rela{_CODE}")
+    code, relocations = host.get_section_by_name(_CODE), host.get_section_by_name(f".rela{_CODE}")
     if symbol is None or code is None:
         raise InputError("The code that makes the tensor maps is not where cuda-tile 1.7 has it.", "Use that release.")
     begin, end = symbol["st_value"], symbol["st_value"] + symbol["st_size"]
-    if moved is not None and any(begin <= each["r_offset"] < end for each in moved.iter_relocations()):
+    if relocations is not None and any(begin <= each["r_offset"] < end for each in relocations.iter_relocations()):
         raise InputError("The code that makes the tensor maps calls other code.", "Give ct.load allow_tma=False.")
     return bytes(code.data()[begin:end])
 

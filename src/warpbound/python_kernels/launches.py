@@ -114,10 +114,12 @@ def refusal(problem: Exception, language: str, kernel: str, arch: int) -> InputE
 
 def three(sizes: int | Sequence[int], name: str) -> tuple[int, int, int]:
     """One to three sizes as x, y, z. CommandError where they are no such."""
-    listed = [int(size) for size in np.atleast_1d(np.asarray(sizes, dtype=object))]
-    if not 1 <= len(listed) <= 3 or min(listed) < 1:
-        raise CommandError(f"{name} {tuple(listed)} is not one to three sizes of 1 or more.", f"Give {name}=(X, Y, Z).")
-    x, y, z = listed + [1] * (3 - len(listed))
+    numbers = [int(size) for size in np.atleast_1d(np.asarray(sizes, dtype=object))]
+    if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
+        raise CommandError(
+            f"{name} {tuple(numbers)} is not one to three sizes of 1 or more.", f"Give {name}=(X, Y, Z)."
+        )
+    x, y, z = numbers + [1] * (3 - len(numbers))
     return x, y, z
 
 

@@ -92,6 +92,8 @@ def names(launches: Sequence[HostLaunch], stem: str) -> list[str]:
     """A file name without ending for each launch: the stem; of several with the kernel, and its line if needed."""
     if len(launches) == 1:
         return [stem]
-    kernels = ["".join(letter if letter.isalnum() else "_" for letter in one.kernel).strip("_") for one in launches]
+    kernels = [
+        "".join(letter if letter.isalnum() else "_" for letter in launch.kernel).strip("_") for launch in launches
+    ]
     return [f"{stem}-{kernel}" if kernels.count(kernel) == 1 else f"{stem}-{kernel}-{launch.line}"
             for kernel, launch in zip(kernels, launches, strict=True)]  # fmt: skip

@@ -274,15 +274,15 @@ def _wavefronts(kernel: Kernel, traffic: Memory) -> float:
 def _access(kernel: Kernel, index: int, level: str, wait: Wait) -> tuple[Access | None, float]:
     """The access beyond L1, and the latency of one line."""
     traffic, shares, timing = kernel.traffic[index], kernel.shares[index], kernel.timing
-    sectors_written, read = traffic.l2_sectors_written, traffic.l2_sectors_read
+    sectors_written, loads = traffic.l2_sectors_written, traffic.l2_sectors_read
     if sectors_written:
         to_dram = traffic.dram_bytes_written
         l2 = timing.l2_write * sectors_written + timing.l2_drain * to_dram
         return _lines(sectors_written, l2, timing.dram_byte * to_dram, 0.0), 0.0
     beyond = 1.0 - shares.get("l1", 0.0)
-    if not read or level == "l1" or beyond <= 0:
+    if not loads or level == "l1" or beyond <= 0:
         return None, wait.write
-    sectors, from_dram = read / beyond, shares.get("dram", 0.0)
+    sectors, from_dram = loads / beyond, shares.get("dram", 0.0)
     dram_bytes = traffic.dram_bytes_read / from_dram if level == "dram" and from_dram else 0.0
     spread = timing.spread * kernel.latency.at(level)
     l2 = timing.l2_read * sectors + timing.l2_fill * dram_bytes

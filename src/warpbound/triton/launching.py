@@ -84,8 +84,8 @@ def prepare(
     compiled, types = _compiled(function, operands, constexprs, board)
     visible = [name for name, type_ in types.items() if type_ != "constexpr"]
     maps = iter(getattr(compiled.metadata, "tensordesc_meta", None) or ())
-    passed = [each for name in visible for each in _passed(name, operands[name], values[name], types[name], maps)]
-    own = [name for name, _, _ in passed]
+    arguments = [each for name in visible for each in _passed(name, operands[name], values[name], types[name], maps)]
+    own = [name for name, _, _ in arguments]
     size = _grid(grid, values | dict(constexprs))
     cluster = int(compiled.metadata.num_ctas)
     scratch = [
@@ -93,7 +93,7 @@ def prepare(
         for name in _SCRATCH
     ]
     program = _program(compiled, function, [*own, *_SCRATCH], board)
-    bound = under_own_names(own, [each for _, each, _ in passed], [value for _, _, value in passed])
+    bound = under_own_names(own, [each for _, each, _ in arguments], [value for _, _, value in arguments])
     return Prepared(program, Launch(
         grid=(size[0] * cluster, size[1], size[2]), block=(_threads(compiled), 1, 1),
         cluster=(cluster, 1, 1) if cluster > 1 else None, smem=int(compiled.metadata.shared),
@@ -161,8 +161,10 @@ def _compiled(
     options = {name: value for name, value in constexprs.items() if name not in values}
     try:
         bind = create_function_from_signature(function.signature, function.params, backend)
-        seen = {name: for_compiler(value) if isinstance(value, Descriptor) else value for name, value in values.items()}
-        bound, special, left = bind(**seen, **options)
+        operands = {
+            name: for_compiler(value) if isinstance(value, Descriptor) else value for name, value in values.items()
+        }
+        bound, special, left = bind(**operands, **options)
         parsed, types, constants, attributes = function._pack_args(backend, options, bound, special, left)
         source = ASTSource(function, types, constants, attributes)
         return compile_for(source, target=target, options=parsed.__dict__), types

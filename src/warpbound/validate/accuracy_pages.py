@@ -46,8 +46,8 @@ def pages(validation: Validation) -> dict[str, str]:
 def _filled(template: str, parts: Parts) -> str:
     """A template of prose/ with its tables, each a string or an iterable of lines."""
     text = (files("warpbound.validate") / "prose" / template).read_text(encoding="utf-8")
-    joined = {name: part if isinstance(part, str) else "\n".join(part) for name, part in parts.items()}
-    return text.format(written=WRITTEN, picture=PICTURE, away=AWAY, few=FEWEST, most=MOST, **joined).rstrip() + "\n"
+    texts = {name: part if isinstance(part, str) else "\n".join(part) for name, part in parts.items()}
+    return text.format(written=WRITTEN, picture=PICTURE, away=AWAY, few=FEWEST, most=MOST, **texts).rstrip() + "\n"
 
 
 # ---------------------------------------------------------------- the overview
@@ -63,21 +63,21 @@ def _overview(validation: Validation) -> Parts:
     return {"corpora": [f"| **all** | {_summary(judged)} |", *rows], "classes": classes, "misses": misses}
 
 
-def _summary(judged: Sequence[Result]) -> str:
-    if not judged:
+def _summary(rows: Sequence[Result]) -> str:
+    if not rows:
         return "0 | 0 | - | - | -"
-    errors = [abs(r.error(HEADLINE) or 0.0) for r in judged]
-    shares = (mean(errors), float(np.percentile(errors, 95)), _covered([r for r in judged if is_judged(r)]))
-    return f"{len(judged)} | {len({r.gpu for r in judged})} | {' | '.join(map(per_cent, shares))}"
+    errors = [abs(r.error(HEADLINE) or 0.0) for r in rows]
+    shares = (mean(errors), float(np.percentile(errors, 95)), _covered([r for r in rows if is_judged(r)]))
+    return f"{len(rows)} | {len({r.gpu for r in rows})} | {' | '.join(map(per_cent, shares))}"
 
 
-def _mechanism(judged: Sequence[Result]) -> str:
+def _mechanism(rows: Sequence[Result]) -> str:
     """Launches that one mechanism binds, beside the coverage that as many draws of 80 % give."""
-    within = 2.0 * (STATED * (1.0 - STATED) / len(judged)) ** 0.5
+    within = 2.0 * (STATED * (1.0 - STATED) / len(rows)) ** 0.5
     few, many = 100 * max(0.0, STATED - within), 100 * min(1.0, STATED + within)
-    error = mean(abs(r.error(HEADLINE) or 0.0) for r in judged)
-    counts = f"{len(judged)} | {len({r.gpu for r in judged})}"
-    shares = f"{per_cent(error)} | {per_cent(_covered(judged))} | {few:.0f} to {many:.0f} | {per_cent(_width(judged))}"
+    error = mean(abs(r.error(HEADLINE) or 0.0) for r in rows)
+    counts = f"{len(rows)} | {len({r.gpu for r in rows})}"
+    shares = f"{per_cent(error)} | {per_cent(_covered(rows))} | {few:.0f} to {many:.0f} | {per_cent(_width(rows))}"
     return f"{counts} | {shares}"
 
 
@@ -108,9 +108,9 @@ def _misses(validation: Validation, corpus: str) -> Iterator[str]:
         yield "## Misses\n\nThe worst judged launch of the kernels whose misses have an explanation:\n"
     for reason in dict.fromkeys(reason for _, reason in explained):
         kernels = [kernel for kernel, why in explained if why == reason]
-        if judged := worst([r for r in validation.results if r.corpus == corpus and r.kernel in kernels]):
-            alike = ", ".join(kernel for kernel in kernels if kernel != judged[0].kernel)
-            yield _miss(judged[0]) + (f" The same holds for {alike}." if alike else "")
+        if rows := worst([r for r in validation.results if r.corpus == corpus and r.kernel in kernels]):
+            alike = ", ".join(kernel for kernel in kernels if kernel != rows[0].kernel)
+            yield _miss(rows[0]) + (f" The same holds for {alike}." if alike else "")
 
 
 def _scores(lines: Sequence[ScoreLine]) -> Iterator[str]:
@@ -137,14 +137,14 @@ def _expected(validation: Validation) -> Parts:
 
 
 def _intervals(validation: Validation) -> Parts:
-    judged = [r for r in validation.results if is_judged(r)]
+    rows = [r for r in validation.results if is_judged(r)]
     classes, corpora = [], []
     for form in validation.forms:
-        shares = _inside_and_width([r for r in judged if form.binds in (ANY, r.binds)])
+        shares = _inside_and_width([r for r in rows if form.binds in (ANY, r.binds)])
         edges = f"{form.faster:.2f} | {form.slower:.2f}"
         classes.append(f"| {form.binds or 'all'} | {form.launches} | {len(form.groups)} | {edges} | {shares} |")
     for about in validation.corpora:
-        if mine := [r for r in judged if r.corpus == about.name]:
+        if mine := [r for r in rows if r.corpus == about.name]:
             kinds = len({(r.gpu, r.kernel) for r in mine})
             corpora.append(f"| {about.name} | {len(mine)} | {kinds} | {_inside_and_width(mine)} |")
     return {"classes": classes, "corpora": corpora}
@@ -153,8 +153,8 @@ def _intervals(validation: Validation) -> Parts:
 def papers_page(validation: Validation) -> str:
     """Every model of the papers on the rows that it was scored on."""
     rows, judged = kept(), [r for r in validation.results if r.kind == "judged"]
-    known = {key_of(r) for r in judged}
-    own = [row for row in rows if row.key in known]
+    keys = {key_of(r) for r in judged}
+    own = [row for row in rows if row.key in keys]
     most = max(Counter((row.corpus, row.gpu) for row in own).values(), default=0)
     tables = {"papers": table(own, judged), "mechanisms": by_mechanism(own, judged)}
     counts = {"each": f"{most}", "rows": f"{len(own)}", "judged": f"{len(judged)}"}

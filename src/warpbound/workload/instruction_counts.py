@@ -92,6 +92,6 @@ def flop_of(instruction: Instruction) -> tuple[str, int]:
 def _same_halves(sources: Sequence[Operand]) -> bool:
     """Whether both halves of every source hold the same number; immediates come as two, one for each half."""
     numbers = [x.value for x in sources if x.kind in ("float", "immediate")]
-    read = [x for x in sources if x.kind in ("register", "uniform", "constant") and x.index != RZ]
-    one_each = all(_ONE_HALF.intersection(x.suffixes) for x in read)
-    return bool(read) and one_each and numbers[::2] == numbers[1::2]
+    operands = [x for x in sources if x.kind in ("register", "uniform", "constant") and x.index != RZ]
+    one_each = all(_ONE_HALF.intersection(x.suffixes) for x in operands)
+    return bool(operands) and one_each and numbers[::2] == numbers[1::2]

@@ -68,8 +68,8 @@ def _iteration(program: Program, arch: int, loop: LoopPath, waits: Sequence[Wait
 
 def _of_header(program: Program, loop: LoopPath) -> str:
     """The file of a loop in words, where it is not the source that was given."""
-    given, file = Path(program.source_name), Path(main_file([program.instructions[i] for i in loop.stream]))
-    return f" of {file.name}" if given.suffix in (".cu", ".cuh") and file.name not in ("", given.name) else ""
+    path, file = Path(program.source_name), Path(main_file([program.instructions[i] for i in loop.stream]))
+    return f" of {file.name}" if path.suffix in (".cu", ".cuh") and file.name not in ("", path.name) else ""
 
 
 def _workload(  # noqa: PLR0913  (each is one fact of the stream)

@@ -65,8 +65,8 @@ class Preprocessor:
 
     def _condition(self, states: list[tuple[bool, bool]], word: str, rest: str, *, is_outer_active: bool) -> None:
         if word in ("if", "ifdef", "ifndef"):
-            known = rest.split()[0] in self.macros if rest.split() else False
-            active = {"ifdef": known, "ifndef": not known}.get(word, False) if word != "if" else self.holds(rest)
+            holds = rest.split()[0] in self.macros if rest.split() else False
+            active = {"ifdef": holds, "ifndef": not holds}.get(word, False) if word != "if" else self.holds(rest)
             states.append((active, active))
         elif not states:
             return

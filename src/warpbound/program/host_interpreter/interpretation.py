@@ -131,10 +131,12 @@ class Interpretation(Host):
 
     def unmet_roots(self) -> Iterator[FunctionSource]:
         """Host functions with launches that were not met: those that no other function calls come first."""
-        sources = [one for many in self.model.functions.values() for one in many if one.body is not None]
-        hosts = [one for one in sources if not one.is_kernel and not _is_device(one)]
-        called = {callee(call) for one in hosts for call in descendants(one.body, frozenset({"call_expression"}))}
-        for source in sorted(hosts, key=lambda one: one.name in called):
+        sources = [source for many in self.model.functions.values() for source in many if source.body is not None]
+        hosts = [source for source in sources if not source.is_kernel and not _is_device(source)]
+        callees = {
+            callee(call) for source in hosts for call in descendants(source.body, frozenset({"call_expression"}))
+        }
+        for source in sorted(hosts, key=lambda source: source.name in callees):
             if self.unmet_below(source.body):
                 yield source
 
@@ -144,7 +146,9 @@ def _launches_by_function(model: SourceModel) -> dict[str, frozenset[int]]:
     own: dict[str, frozenset[int]] = {}
     calls: dict[str, frozenset[str]] = {}
     for name, sources in model.functions.items():
-        pairs = [_launches_and_calls(one.body) for one in sources if one.body is not None and not one.is_kernel]
+        pairs = [
+            _launches_and_calls(source.body) for source in sources if source.body is not None and not source.is_kernel
+        ]
         own[name] = frozenset().union(*(launches for launches, _ in pairs))
         calls[name] = frozenset().union(*(names for _, names in pairs)) & model.functions.keys()
     while True:

@@ -168,28 +168,28 @@ class Interpreter(Interpretation):
         self.spend()
         if is_launch(node):
             return self._launch(node)
-        function, listed = node.child_by_field_name("function"), _listed(node.child_by_field_name("arguments"))
+        function, nodes = node.child_by_field_name("function"), _listed(node.child_by_field_name("arguments"))
         name = text_of(function).partition("<")[0] if function is not None else ""
         if function is not None and function.type == "field_expression":
-            return self._method(function, listed)
+            return self._method(function, nodes)
         macro = self.model.macros.get(name)
         if macro is not None and macro.parameters is not None:
-            return self._expand(node, name, macro.parameters, macro.body, [text_of(child) for child in listed])
+            return self._expand(node, name, macro.parameters, macro.body, [text_of(child) for child in nodes])
         plain = name.rpartition("::")[2]
         variable = self.find(name)
         if plain in RULES and variable is None and not self._is_own(plain):
-            return RULES[plain](self, listed, [evaluate(self, child) for child in listed])
-        if plain == "raw_pointer_cast" and listed:
-            return evaluate(self, listed[0])
-        if plain in _CASTS and listed:
+            return RULES[plain](self, nodes, [evaluate(self, child) for child in nodes])
+        if plain == "raw_pointer_cast" and nodes:
+            return evaluate(self, nodes[0])
+        if plain in _CASTS and nodes:
             kinds = next(descendants(function, frozenset({"type_descriptor"})), None)
-            return cast(evaluate(self, listed[0]), type_of(self, kinds)) if kinds is not None else Unknown()
+            return cast(evaluate(self, nodes[0]), type_of(self, kinds)) if kinds is not None else Unknown()
         if variable is not None and isinstance(variable.value, Closure):
-            return self._closure(variable.value, listed)
-        called = variable.value if variable is not None else evaluate(self, function)
-        if isinstance(called, Function) and (source := self._overload(called.name, len(listed))):
-            return self.run_function(source, called.template, self._arguments(source, listed), self.frame.this)
-        return self._unresolved(name, listed)
+            return self._closure(variable.value, nodes)
+        target = variable.value if variable is not None else evaluate(self, function)
+        if isinstance(target, Function) and (source := self._overload(target.name, len(nodes))):
+            return self.run_function(source, target.template, self._arguments(source, nodes), self.frame.this)
+        return self._unresolved(name, nodes)
 
     def _is_own(self, name: str) -> bool:
         """Whether the program defines a function with the name of one whose effect is known, as it may for `stoi`."""
@@ -199,13 +199,13 @@ class Interpreter(Interpretation):
             and any(source.body is not None for source in self.model.functions.get(name, ()))
         )
 
-    def _unresolved(self, name: str, listed: Sequence[Any]) -> Any:
-        values = [evaluate(self, child) for child in listed]
+    def _unresolved(self, name: str, nodes: Sequence[Any]) -> Any:
+        values = [evaluate(self, child) for child in nodes]
         kind = self.resolved(plain_type(name))
         if self.size_of(kind) is not None or kind in self.model.classes:
             return self.constructed(kind, values)
         self._handed_over(values)
-        return written_by_unknown(self, name, listed, values)
+        return written_by_unknown(self, name, nodes, values)
 
     def _handed_over(self, values: Sequence[Any]) -> None:
         """Lambdas passed to a function without source, as by PyTorch's dispatch macros, are called once."""
@@ -214,14 +214,16 @@ class Interpreter(Interpretation):
                 self._closure(value, ())
 
     def _overload(self, name: str, count: int) -> FunctionSource | None:
-        sources = [one for one in self.model.functions.get(name, ()) if one.body is not None and not one.is_kernel]
-        fitting = [one for one in sources if len(_listed(one.parameters)) == count]
+        sources = [
+            source for source in self.model.functions.get(name, ()) if source.body is not None and not source.is_kernel
+        ]
+        fitting = [source for source in sources if len(_listed(source.parameters)) == count]
         return fitting[0] if fitting else sources[0] if len(sources) == 1 else None
 
-    def _arguments(self, source: FunctionSource, listed: Sequence[Any]) -> list[Any]:
+    def _arguments(self, source: FunctionSource, nodes: Sequence[Any]) -> list[Any]:
         """Values of arguments; those of reference parameters as their variables."""
         result: list[Any] = []
-        for parameter, child in zip(_listed(source.parameters), listed, strict=False):
+        for parameter, child in zip(_listed(source.parameters), nodes, strict=False):
             declarator = parameter.child_by_field_name("declarator")
             cell = place(self, child) if declarator is not None and declarator_of(declarator).reference else None
             result.append(cell if cell is not None else evaluate(self, child))
@@ -231,7 +233,7 @@ class Interpreter(Interpretation):
         self, source: FunctionSource, template: Sequence[str], arguments: Sequence[Any], this: Struct | None = None
     ) -> Any:
         """The result of a function with these arguments; a Cell among them is passed by reference."""
-        unknown = remaining(f"{source.name}({', '.join(shown(_plain(one)) for one in arguments)})")
+        unknown = remaining(f"{source.name}({', '.join(shown(_plain(value)) for value in arguments)})")
         if len(self.frames) > _DEEPEST or sum(frame.function == source.name for frame in self.frames) > 2:
             return unknown
         self.passes[source.node.id] = self.passes.get(source.node.id, 0) + 1
@@ -249,7 +251,7 @@ class Interpreter(Interpretation):
         results = [*frame.maybe, frame.result]
         if isinstance(frame.result, Unknown) and not frame.result.text:
             return unknown
-        return frame.result if all(one is frame.result or one == frame.result for one in results) else unknown
+        return frame.result if all(value is frame.result or value == frame.result for value in results) else unknown
 
     def _bind_template(self, frame: Frame, source: FunctionSource, template: Sequence[str]) -> None:
         for (name, is_type), word in zip(source.template, template, strict=False):
@@ -287,10 +289,10 @@ class Interpreter(Interpretation):
                     if cell is not None and len(each.named_children) > 1:
                         self.write(cell, self.initial(each.named_children[1], cell.type))
 
-    def _closure(self, closure: Closure, listed: Sequence[Any]) -> Any:
+    def _closure(self, closure: Closure, nodes: Sequence[Any]) -> Any:
         if len(self.frames) > _DEEPEST:
             return Unknown()
-        values = [evaluate(self, child) for child in listed]
+        values = [evaluate(self, child) for child in nodes]
         frame = Frame("lambda", [*closure.scopes, {}], dict(self.frame.types), self.frame.this)
         declarator = closure.node.child_by_field_name("declarator")
         parameters = declarator.child_by_field_name("parameters") if declarator is not None else None
@@ -304,7 +306,7 @@ class Interpreter(Interpretation):
             self.frames.pop()
         return frame.result
 
-    def _method(self, function: Any, listed: Sequence[Any]) -> Any:
+    def _method(self, function: Any, nodes: Sequence[Any]) -> Any:
         owner = evaluate(self, function.child_by_field_name("argument"))
         name = text_of(function.child_by_field_name("field")).partition("<")[0]
         if isinstance(owner, Pointer) and isinstance(owner.target, Cell):
@@ -312,14 +314,14 @@ class Interpreter(Interpretation):
         if isinstance(owner, Struct):
             kind = owner.type.rpartition("::")[2]
             for source in self.model.functions.get(name, ()):
-                if source.owner == kind and source.body is not None and len(_listed(source.parameters)) >= len(listed):
-                    return self.run_function(source, (), self._arguments(source, listed), owner)
-        values = [evaluate(self, child) for child in listed]
+                if source.owner == kind and source.body is not None and len(_listed(source.parameters)) >= len(nodes):
+                    return self.run_function(source, (), self._arguments(source, nodes), owner)
+        values = [evaluate(self, child) for child in nodes]
         self._handed_over(values)
         if isinstance(owner, HostArray | Pointer) and name in ("size", "data", "begin", "resize", "reserve", "get"):
             return self._of_sequence(owner, name, values)
         text = (
-            f"{text_of(function.child_by_field_name('argument'))}.{name}({', '.join(text_of(one) for one in listed)})"
+            f"{text_of(function.child_by_field_name('argument'))}.{name}({', '.join(text_of(node) for node in nodes)})"
         )
         return remaining(text)
 
@@ -363,9 +365,9 @@ class Interpreter(Interpretation):
         return 0
 
     def observed(self, kernel: Any, sizes: Sequence[Any], arguments: Sequence[Any]) -> Observation:
-        grid, block, smem = (self.copied(one) for one in sizes)
+        grid, block, smem = (self.copied(value) for value in sizes)
         return Observation(
-            kernel, grid, block, smem, tuple(self.copied(one) for one in arguments), not self.is_exploring
+            kernel, grid, block, smem, tuple(self.copied(value) for value in arguments), not self.is_exploring
         )
 
 

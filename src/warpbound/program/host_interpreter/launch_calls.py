@@ -54,21 +54,21 @@ def _parts(  # noqa: PLR0913  (what a launch is made of)
     host: Any, function: Any, texts: Any, sizes: Any, words: tuple[str, ...], values: list[Any]
 ) -> Parts:
     grid, block, smem = texts
-    named = dict(kernel=text_of(function), grid=grid, block=block, smem=smem, arguments=words)
+    fields = dict(kernel=text_of(function), grid=grid, block=block, smem=smem, arguments=words)
     observation = host.observed(_named(host, function), (_sizes(sizes[0]), _sizes(sizes[1]), sizes[2]), values)
-    return named, observation
+    return fields, observation
 
 
 def _by_pointers(host: Interpretation, node: Any) -> Parts:
     """cudaLaunchKernel(function, grid, block, void **arguments, smem, stream)."""
-    listed = _listed(node.child_by_field_name("arguments"))
-    if len(listed) < 4:
+    nodes = _listed(node.child_by_field_name("arguments"))
+    if len(nodes) < 4:
         return None
-    sizes = [evaluate(host, child) for child in (*listed[1:3], *listed[4:5])]
-    values, words = _pointed_to(host, evaluate(host, listed[3]))
-    texts = (text_of(listed[1]), text_of(listed[2]), text_of(listed[4]) if len(listed) > 4 else "")
+    sizes = [evaluate(host, child) for child in (*nodes[1:3], *nodes[4:5])]
+    values, words = _pointed_to(host, evaluate(host, nodes[3]))
+    texts = (text_of(nodes[1]), text_of(nodes[2]), text_of(nodes[4]) if len(nodes) > 4 else "")
     return _parts(
-        host, _function(listed[0]), texts, (sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else 0), words, values
+        host, _function(nodes[0]), texts, (sizes[0], sizes[1], sizes[2] if len(sizes) > 2 else 0), words, values
     )
 
 
@@ -92,20 +92,20 @@ def _pointed_to(host: Interpretation, array: Any) -> tuple[list[Any], tuple[str,
 
 def _by_configuration(host: Interpretation, node: Any) -> Parts:
     """cudaLaunchKernelEx(&configuration, kernel, arguments...), cudaLaunchKernelExC(..., kernel, void **arguments)."""
-    listed = _listed(node.child_by_field_name("arguments"))
-    if len(listed) < 2:
+    nodes = _listed(node.child_by_field_name("arguments"))
+    if len(nodes) < 2:
         return None
-    pointer = evaluate(host, listed[0])
+    pointer = evaluate(host, nodes[0])
     target = element(host, pointer, 0) if isinstance(pointer, Pointer) else None
     fields = target.value.fields if target is not None and isinstance(target.value, Struct) else {}
     sizes = [fields[name].value if name in fields else blank for name, blank in (
         ("gridDim", Unknown()), ("blockDim", Unknown()), ("dynamicSmemBytes", 0))]  # fmt: skip
     if text_of(node.child_by_field_name("function")).endswith("ExC"):
-        values, words = _pointed_to(host, evaluate(host, listed[2])) if len(listed) > 2 else ([], ())
+        values, words = _pointed_to(host, evaluate(host, nodes[2])) if len(nodes) > 2 else ([], ())
     else:
-        values, words = [evaluate(host, child) for child in listed[2:]], tuple(text_of(child) for child in listed[2:])
-    texts = tuple(f"{text_of(listed[0]).lstrip('&')}.{name}" for name in ("gridDim", "blockDim", "dynamicSmemBytes"))
-    return _parts(host, _function(listed[1]), texts, sizes, words, values)
+        values, words = [evaluate(host, child) for child in nodes[2:]], tuple(text_of(child) for child in nodes[2:])
+    texts = tuple(f"{text_of(nodes[0]).lstrip('&')}.{name}" for name in ("gridDim", "blockDim", "dynamicSmemBytes"))
+    return _parts(host, _function(nodes[1]), texts, sizes, words, values)
 
 
 LAUNCH_FORMS: dict[str, Callable[[Interpretation, Any], Parts]] = {
