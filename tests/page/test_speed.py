@@ -37,6 +37,7 @@ MOVES = (  # view, what is looked at, slider
     ("mwp", "example:saxpy", "mwp.mem_latency"),
     ("roofline", "example:saxpy", "gpu.dram_achievable_bandwidth"),
 )
+FEW = MOVES[::5]  # in the usual tests: a page is slow to open
 FAULTY_CPU_MS = 2000.0  # of the browser's thread for one move; it takes 20 to 60
 
 
@@ -44,13 +45,20 @@ def late_of(took: list[float]) -> float:
     return sorted(took)[int(0.95 * len(took))]
 
 
-@pytest.mark.parametrize("warm_up, moves", [(2, 8), pytest.param(WARM_UP, 80, marks=pytest.mark.full)])
+@pytest.mark.parametrize(
+    "which, warm_up, moves", [(FEW, 2, 8), pytest.param(MOVES, WARM_UP, 80, marks=pytest.mark.full)], ids=["few", "all"]
+)
 def test_how_long_a_slider_takes(
-    opened: Callable[..., Any], warm_up: int, moves: int, record_property: Any, capsys: pytest.CaptureFixture[str]
+    opened: Callable[..., Any],
+    which: tuple[tuple[str, str, str], ...],
+    warm_up: int,
+    moves: int,
+    record_property: Any,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Clocks of a busy machine prove nothing: only the processor's time is held against a bound, a loose one."""
     lines, every = [], []
-    for view, source, key in MOVES:
+    for view, source, key in which:
         mine = opened(f"source={source}&view={view}")
         mine.page.evaluate(DRAG, [key, warm_up])
         counted = mine.context.new_cdp_session(mine.page)

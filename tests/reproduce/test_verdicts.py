@@ -37,7 +37,7 @@ def outcome(key: str) -> Reproduction:
 
 LONG = (
     "hong_kim_2009:simulated", "hong_kim_2009:fig-14", "campprof_2011:fig-7", "campprof_2011:fig-9",
-    "campprof_2011:fig-10",
+    "campprof_2011:fig-10", "volkov_2016:figs-6.1-6.2",
 )  # seconds each
 
 

@@ -76,19 +76,8 @@ def predict(x: Inputs) -> Bounds:
 
 
 def predict_at(x: Inputs, k: Real) -> Bounds:
-    """The same at an intersection with k threads in MS; the smallest bound is f(k).
-
-    thread: all threads go round unhindered; memory: off-chip requests leave at R.
-    """
-    misses = curves.terms(x, k).misses
-    unloaded = x.cache_latency + np.subtract(x.latency, x.cache_latency) * misses          # eq. 5
-    loaded = x.cache_latency + np.subtract(np.divide(k, x.ms_throughput), x.cache_latency) * misses  # eq. 5
-    return bounds(
-        "request/cycle",
-        thread=np.divide(x.threads, unloaded + np.divide(x.intensity, x.ilp)),             # eq. II
-        memory=np.divide(k, loaded),                                                       # eq. 5
-        computation=np.divide(x.lanes, x.intensity),                                       # eq. III-A2
-    )
+    """The same at an intersection with k threads in MS; the smallest bound is f(k)."""
+    return curves.bounds_at(x, k, curves.terms(x, k).misses)
 
 
 def predict_without_cache(x: Inputs) -> Bounds:

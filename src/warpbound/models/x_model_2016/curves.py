@@ -12,7 +12,7 @@ Omits    cache bandwidth and MSHRs; a cache no faster than memory.
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.bounds import Real
+from warpbound.bounds import Bounds, Real, bounds
 from warpbound.quick_dataclasses import dataclass
 
 
@@ -139,3 +139,18 @@ def cs_transition(x: Inputs) -> Real:
 def excess(x: Inputs, k: Real) -> NDArray[np.float64]:
     """f(k) - g(n-k)/Z: at this rate threads leave MS for CS."""
     return np.asarray(supply(x, k) - demand(x, np.subtract(x.threads, k)))  # eq. II
+
+
+def bounds_at(x: Inputs, k: Real, misses: Real) -> Bounds:
+    """Upper bounds on MS throughput with k threads in MS, of whose requests this part misses the cache.
+
+    thread: all threads go round unhindered; memory: off-chip requests leave at R.
+    """
+    unloaded = x.cache_latency + np.subtract(x.latency, x.cache_latency) * misses          # eq. 5
+    loaded = x.cache_latency + np.subtract(np.divide(k, x.ms_throughput), x.cache_latency) * misses  # eq. 5
+    return bounds(
+        "request/cycle",
+        thread=np.divide(x.threads, unloaded + np.divide(x.intensity, x.ilp)),             # eq. II
+        memory=np.divide(k, loaded),                                                       # eq. 5
+        computation=np.divide(x.lanes, x.intensity),                                       # eq. III-A2
+    )

@@ -11,7 +11,7 @@ Omits    what happens between two samples.
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.bounds import Bounds, bounds
+from warpbound.bounds import Bounds
 from warpbound.models.x_model_2016 import curves
 from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.quick_dataclasses import dataclass
@@ -79,12 +79,4 @@ def reached(x: Inputs, curve: Curve) -> float:
 def predict(x: Inputs, rate: MissRate) -> Bounds:
     """Upper bounds on MS throughput at the state that a launch reaches, as `predict_at` has them; `x` is scalar."""
     k = np.asarray(reached(x, curve_of(x, rate)))
-    misses = rate.at(np.divide(x.cache_capacity, k))
-    unloaded = x.cache_latency + np.subtract(x.latency, x.cache_latency) * misses             # eq. 5
-    loaded = x.cache_latency + np.subtract(np.divide(k, x.ms_throughput), x.cache_latency) * misses  # eq. 5
-    return bounds(
-        "request/cycle",
-        thread=np.divide(x.threads, unloaded + np.divide(x.intensity, x.ilp)),                # eq. II
-        memory=np.divide(k, loaded),                                                          # eq. 5
-        computation=np.divide(x.lanes, x.intensity),                                          # eq. III-A2
-    )
+    return curves.bounds_at(x, k, rate.at(np.divide(x.cache_capacity, k)))
