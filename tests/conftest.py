@@ -2,6 +2,7 @@
 
 import os
 import re
+import sys
 from collections.abc import Generator, Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -40,6 +41,10 @@ settings.register_profile("repeatable", settings.get_profile("any-speed"), deran
 settings.load_profile("repeatable")
 if hasattr(providers, "_get_local_constants") and hasattr(providers, "_local_constants"):
     providers._get_local_constants = lambda: providers._local_constants
+
+
+if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):  # hundreds of processes would each compile every module anew
+    sys.dont_write_bytecode = False
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
