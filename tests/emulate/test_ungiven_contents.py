@@ -37,7 +37,9 @@ def test_variables_that_nobody_gave(name, arch):
     body, missed, decide = BODIES[name]
     program = compile_program(HEAD + body, f"sm_{arch}")
     found = ungiven_symbols(program, launch(grid=4, block=64, args={"a": "i32[256]:ones", "y": "f32[256]"}))
-    assert sorted(each.option for each in found) == [f"--const {each}=VALUE" for each in missed]
+    values = {"lengths": "@FILE.npy", "w": "@FILE.npy"}
+    shortest = sorted(each.option.partition(",")[0] for each in found)
+    assert shortest == [f"--const {each}={values.get(each, 'VALUE')}" for each in missed]
     assert any(each.refusal(program, each.readers) for each in found) == decide
 
 
@@ -45,6 +47,13 @@ def test_a_variable_that_is_given_is_not_missed():
     program = compile_program(HEAD + BODIES["two"][0], "sm_89")
     given = launch(grid=4, block=64, args={"a": "i32[256]", "y": "f32[256]"}, constants={"n": 7, "w": "f32[16]:ones"})
     assert ungiven_symbols(program, given) == ()
+
+
+@pytest.mark.parametrize("given, missed", [("i32[64]", 1), ("i32[64]:ones", 0)])
+def test_an_array_in_constant_memory_needs_contents_not_only_a_shape(given, missed):
+    program = compile_program(HEAD + BODIES["lengths"][0], "sm_89")
+    by_shape = launch(grid=4, block=64, args={"a": "i32[256]", "y": "f32[256]"}, constants={"lengths": given})
+    assert len(ungiven_symbols(program, by_shape)) == missed
 
 
 ARRAYS = {
@@ -99,6 +108,7 @@ def test_weights_that_decide_nothing_are_named(tmp_path):
         (("--const", "n"), "is not of the form NAME=VALUE"),
         (("--const", "n=1", "--const", "n=2"), "--const n was given twice"),
         (("--const", "w=f32[64]:ones"), "the symbol has 64"),
+        (("--const", "w=3"), "one number does not fill it. Give its contents: --const w=@FILE.npy"),
     ],
 )  # fmt: skip
 def test_wrong_constants_are_refused(tmp_path, words, reason):

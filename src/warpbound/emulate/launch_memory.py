@@ -28,6 +28,7 @@ PARAMETERS = "(parameters)"
 FROM_THE_BANK = 90  # before sm_90 the address of the parameters is that of the bank they are in
 GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT = ".nv.constant"
+WIDEST_B = 16  # of a number: float4
 
 
 @dataclass(frozen=True)
@@ -116,7 +117,7 @@ def prepare(program: Program, launch: Launch) -> Memory:
     for i, argument in enumerate(arguments):
         if argument.kind == "array":
             places[i] = len(plan)
-            plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=_known(argument)))
+            plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=is_known(argument)))
     tables = {i: len(plan) + order for order, i in enumerate(i for i in places if arguments[i].is_rows)}
     plan += [Plan(f"pointers of {names[i]}", 8 * arguments[i].shape[0]) for i in tables]
     globals_ = [symbol for symbol in program.symbols if symbol.section in GLOBAL_SECTIONS]
@@ -183,7 +184,8 @@ def reads_address(program: Program, place: int) -> bool:
     )
 
 
-def _known(argument: Argument) -> bool:
+def is_known(argument: Argument) -> bool:
+    """Whether the launch gives an array's contents."""
     return not (argument.fill is None and argument.file is None and argument.bytes is None)
 
 
@@ -259,7 +261,7 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
     for index, argument in enumerate(launch.constants):
         symbol = symbol_named(program, str(argument.name))
         filling = contents(argument, index)
-        raw = pack(argument, symbol.size) if argument.kind != "array" else b""
+        raw = b"" if argument.kind == "array" else _constant_bytes(argument, symbol)
         if filling is not None:
             raw = filling.tobytes()
         if len(raw) > symbol.size:
@@ -275,6 +277,15 @@ def _place_symbols(  # noqa: PLR0913  (one step of prepare)
         else:
             bank = banks[int(symbol.section.removeprefix(CONSTANT).split(".")[0])]
             bank[symbol.offset : symbol.offset + len(raw)] = raw
+
+
+def _constant_bytes(argument: Argument, symbol: Symbol) -> bytes:
+    if symbol.size > WIDEST_B and argument.bytes is None and argument.value:
+        raise InputError(
+            f"constant '{argument.name}' has {symbol.size} bytes: one number does not fill it.",
+            f"Give its contents: --const {argument.name}=@FILE.npy, or TYPE[COUNT]:FILL as f32[64]:rand.",
+        )
+    return pack(argument, symbol.size)
 
 
 def symbol_named(program: Program, name: str) -> Symbol:

@@ -1,14 +1,14 @@
 """What a kernel reads and nobody gave: `__constant__` and `__device__` variables, arrays with unknown contents.
 
-Models   A variable counts as given if the launch names it, if the code initialises it with anything but zeros, or if
-         the kernel itself writes it: counters start at zero. Contents decide if a branch depends on them that matters
-         (`control_dependence`).
+Models   A variable counts as given if the launch gives its contents, if the code initialises it with anything but
+         zeros, or if the kernel itself writes it: counters start at zero. Contents decide if a branch depends on them
+         that matters (`control_dependence`).
 """
 
 from collections.abc import Callable, Mapping, Set
 
 from warpbound.emulate.control_dependence import ControlDependence
-from warpbound.emulate.launch_memory import CONSTANT, GLOBAL_SECTIONS, USER_BANK, symbol_named
+from warpbound.emulate.launch_memory import CONSTANT, GLOBAL_SECTIONS, USER_BANK, is_known, symbol_named
 from warpbound.emulate.value_dependence import address_registers, dependents_of, lines_of, taint
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import Instruction, Operand
@@ -20,6 +20,8 @@ from warpbound.quick_dataclasses import dataclass
 CONTENTS_OF = "unknown contents of '{name}'"
 COMPILER_BANK = 2  # constants that the compiler makes
 BY_CONST = "--const {name}=VALUE"
+BY_CONST_ARRAY = "--const {name}=@FILE.npy, or by --const {name}=TYPE[COUNT]:FILL, as f32[64]:rand"
+SCALAR_B = 8
 BY_ARG = "--arg {name}=@FILE.npy, or a fill in the launch file"
 
 
@@ -70,7 +72,8 @@ def array_refusals(
 
 def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
     """The variables that the kernel reads, that are not given and that no code initialises."""
-    names = {symbol_named(program, str(argument.name)).name for argument in launch.constants}
+    given = (argument for argument in launch.constants if argument.kind != "array" or is_known(argument))
+    names = {symbol_named(program, str(argument.name)).name for argument in given}
     result = []
     for symbol in program.symbols:
         constant = symbol.section.startswith(f"{CONSTANT}{USER_BANK}")
@@ -80,7 +83,8 @@ def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
         if readers:
             name = plain_name(symbol.name)
             kind = "__constant__" if constant else "__device__"
-            result.append(Ungiven(f"{kind} variable '{name}'", readers, BY_CONST.format(name=name)))
+            option = BY_CONST if symbol.size <= SCALAR_B else BY_CONST_ARRAY
+            result.append(Ungiven(f"{kind} variable '{name}'", readers, option.format(name=name)))
     return tuple(result)
 
 
