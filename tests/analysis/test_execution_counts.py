@@ -113,3 +113,12 @@ def test_phases_and_joins_of_a_tiled_product(gpu):
 def test_three_sources_of_one_register_bank(text, conflicts):
     guard, opcode, modifiers, operands = split_instruction(text)
     assert _bank_conflict(Instruction(0, opcode, modifiers, operands, text, guard)) is conflicts
+
+
+@pytest.mark.parametrize("blocks, words", [(4, "of all 4 blocks"), (40_000, "of 40000 blocks")])
+def test_a_launch_that_was_executed_whole_extrapolates_nothing(blocks, words):
+    arrays = {"a": 2.0, "x": f"f32[{blocks * 64}]", "y": f"f32[{blocks * 64}]"}
+    _, entry = answered(TRIAD, "h200", warpbound.launch(grid=blocks, block=64, args=arrays))
+    (note,) = (each for each in entry["confidence"]["assumed"] if each.startswith("counts and traffic"))
+    assert note.endswith(words)
+    assert ("extrapolated" in note) == (blocks > 4)

@@ -67,6 +67,7 @@ LEAVE = (
     "{share:.0f} % of the {blocks} blocks leave{where} before they touch memory: a grid of {size} does the same work"
 )
 SAMPLED = "counts and traffic extrapolated from {blocks} of {of_blocks} blocks{error}"
+ALL_EXECUTED = "counts and traffic of all {of_blocks} blocks"
 
 
 @dataclass(frozen=True)
@@ -162,7 +163,8 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
-    sampled = SAMPLED.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
+    words = SAMPLED if sampled_of_many else ALL_EXECUTED
+    sampled = words.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
     return Work(
         mode="dynamic",
         whole=average.work,

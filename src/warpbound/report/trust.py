@@ -18,7 +18,7 @@ MEANING = {  # of uncertainties that no measurement of the board alone would end
 ROUTINE = (
     "the boost clock: the power of ", "values of ", "timing parameters scaled from ", "time by flow balance",
     "bottleneck and what-ifs are those of",
-    "counts and traffic extrapolated from ", "memory traffic of ", "registers lie in ", "no launch given: ",
+    "counts and traffic ", "memory traffic of ", "registers lie in ", "no launch given: ",
     "branches: the longer side", "every sector of global memory that an ", "sectors and bank conflicts follow from ",
     "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",
 )  # fmt: skip
