@@ -59,6 +59,17 @@ def test_one_screen_has_what_is_needed_first(name: str) -> None:
     assert_first_screen(printed(*example(name)))
 
 
+@pytest.mark.cuda
+def test_the_way_to_a_goal_fits_one_screen() -> None:
+    """It takes the place of what its own tables show."""
+    text = printed(*example("saxpy"), "--target", "1.5x")
+    assert len(text.splitlines()) <= SCREEN
+    assert "Certificate: " in text
+    assert "Slack: " in text
+    assert "Best changes" not in text
+    assert "whatifs" in text  # where to read them
+
+
 @pytest.mark.full
 @pytest.mark.cuda
 @pytest.mark.parametrize("name", ALL)

@@ -11,7 +11,8 @@ from warpbound.result.goal import Goal, LeastChange
 from warpbound.result.kernel import KernelResult
 
 MOST_CHANGES = 4
-MOST_LINES = 5
+MOST_LINES = 4
+MOST_RESOURCES = 5
 MOST_TIMES = 100
 WORTH = 0.01  # of the time: smaller parts and shares are left out
 
@@ -71,17 +72,16 @@ def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
     for name in ("resource", "share of the time", "slack"):
         table.add_column(name, justify="left" if name == "resource" else "right")
-    for row in own.shares:
-        if abs(row.time_s) >= WORTH * now_s:
-            slack = "over 10x" if row.slack is None else f"{row.slack:.2f}x"
-            free = "-" if row.resource == "launch" else slack
-            table.add_row(resource_words(row.resource), f"{100 * row.time_s / now_s:.0f} %", free)
+    for row in [row for row in own.shares if abs(row.time_s) >= WORTH * now_s][:MOST_RESOURCES]:
+        slack = "over 10x" if row.slack is None else f"{row.slack:.2f}x"
+        free = "-" if row.resource == "launch" else slack
+        table.add_row(resource_words(row.resource), f"{100 * row.time_s / now_s:.0f} %", free)
     yield table
-    yield Text("Slack: factor by which its demand may grow before the time is 1 % longer.", "dim")
     if own.lines:
         yield Text()
         yield _slack_table(own)
-        yield Text("Slack of a line: factor by which its own cycles may grow before the time is 1 % longer.", "dim")
+    own_cycles = ", or a line's own cycles," if own.lines else ""
+    yield Text(f"Slack: factor by which a demand{own_cycles} may grow before the time is 1 % longer.", "dim")
     for pair in own.interactions:
         a, b = pair.alone
         yield Text(f"{pair.together:.2f}x together, {a:.2f}x and {b:.2f}x alone: {'; with '.join(pair.changes)}.")
@@ -92,8 +92,9 @@ def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
 def _slack_table(own: Goal) -> Table:
     """Lines with their slack, and below each the dearest of its instructions."""
     table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in ("line", "cycles of a warp", "slack", "instruction"):
-        table.add_column(name, justify="left" if name == "instruction" else "right")
+    for name in ("line", "warp cycles", "slack", "instruction"):
+        is_text = name == "instruction"
+        table.add_column(name, justify="left" if is_text else "right", no_wrap=is_text, overflow="ellipsis")
     for row in own.lines[:MOST_LINES]:
         inside = [each for each in own.instructions if each.line == row.line][:1]
         dearest = f"{inside[0].text} ({inside[0].cycles:.0f} cycles, {_times(inside[0].slack)})" if inside else ""

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from msgspec import UNSET
 from msgspec.structs import replace
 from rich.console import Group, RenderableType
 from rich.padding import Padding
@@ -33,6 +34,8 @@ def summary(entry: KernelResult) -> RenderableType:
 def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
     timed = entry.time_s is not None
     yield "", Group(*_verdict(entry))
+    if entry.goal is not UNSET:  # its own view says what binds, which lines are dear and what to change
+        return
     if entry.latency is None:
         yield "Occupancy", Group(*_occupancy(entry))
         return
