@@ -30,7 +30,10 @@ LONG = (  # files to begin with, the longest first, so that no process is left a
     "emulate/test_kernels", "measure/", "validate/test_cache_rows", "page/test_worker", "page/test_browser",
     "reproduce/test_verdicts", "page/", "test_docs", "test_examples", "reproduce/", "fuzz/",
 )  # fmt: skip
-BROAD = ROOT / "tests" / "broad.txt"  # tests that take long, a line each; tools/broad_tests.py writes it
+MARKED = {  # tests that take long, a line each, by the mark they get; tools/broad_tests.py writes the files
+    "broad": ROOT / "tests" / "broad.txt",
+    "full": ROOT / "tests" / "full.txt",
+}
 LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container, in bytes
 
 # The same examples in every run, so that a commit is judged by what it changed; `make full` draws new ones. No clock
@@ -85,11 +88,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
 @pytest.hookimpl(tryfirst=True)  # before pytest deselects by marks
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """The usual run leaves long tests to the broad one; several processes begin with the long files."""
-    listed = set(BROAD.read_text("utf-8").splitlines())
-    for item in items:
-        if item.nodeid in listed:
-            item.add_marker(pytest.mark.broad)
+    """Long tests are left to the broad run and to `make full`; several processes begin with the long files."""
+    for mark, file in MARKED.items():
+        listed = set(file.read_text("utf-8").splitlines())
+        for item in items:
+            if item.nodeid in listed:
+                item.add_marker(mark)
     if hasattr(config, "workerinput"):
         items.sort(key=_place)
 

@@ -342,13 +342,14 @@ def test_such_a_path_is_noticed(text: str) -> None:
     assert MACHINE_PATH.search(text)
 
 
-def test_tests_that_are_left_to_the_broad_run_exist() -> None:
-    """Another name of a test would bring it back into the usual run without a word."""
-    listed = (ROOT / "tests" / "broad.txt").read_text("utf-8").splitlines()
+@pytest.mark.parametrize("file", ["broad.txt", "full.txt"])
+def test_tests_that_are_left_to_longer_runs_exist(file: str) -> None:
+    """Another name of a test would bring it back into the shorter run without a word."""
+    listed = (ROOT / "tests" / file).read_text("utf-8").splitlines()
     functions = {name: name.partition("[")[0].split("::") for name in listed}
     assert_none(
         name
-        for name, (file, *_, function) in functions.items()
-        if not (ROOT / file).is_file() or f"def {function}(" not in (ROOT / file).read_text("utf-8")
+        for name, (path, *_, function) in functions.items()
+        if not (ROOT / path).is_file() or f"def {function}(" not in (ROOT / path).read_text("utf-8")
     )
     assert listed == sorted(set(listed))

@@ -1,10 +1,14 @@
-"""Which tests the usual run leaves to the broad one, by how long they took: writes tests/broad.txt.
+"""Which tests the usual run leaves to the broad one, and the broad one to `make full`, by how long they took.
+
+Writes tests/broad.txt and tests/full.txt.
 
     pytest -m 'not full' -n 2 --junitxml report.xml
     python tools/broad_tests.py report.xml
 
 A test that took LONG_S or more is left to the broad run, but for the quickest of a file whose tests all took that long.
-Tests that the code itself marks `broad` or `full` are not listed.
+Of the cases of a broad test that together took LONG_TEST_S or more, the quickest quarter stays in the broad run and the
+others are left to `make full`. What the code itself marks `broad` is not listed in the first file, and what it marks
+`full` in neither.
 """
 
 import subprocess
@@ -15,7 +19,10 @@ from xml.etree import ElementTree
 
 ROOT = Path(__file__).resolve().parent.parent
 LISTED = ROOT / "tests" / "broad.txt"
+FULL = ROOT / "tests" / "full.txt"
 LONG_S = 0.6
+LONG_TEST_S = 3.0
+WHOLE = ("test_output_in_the_docs_is_current", "test_what_was_recorded_still_holds")  # no case stands for another
 
 
 def times(report: Path) -> dict[str, float]:
@@ -32,6 +39,7 @@ def times(report: Path) -> dict[str, float]:
 def usual() -> set[str]:
     """Tests that the usual run would take if none were listed."""
     LISTED.write_text("", "utf-8")
+    FULL.write_text("", "utf-8")
     command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-n", "0"]
     collected = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     return {line for line in collected.stdout.splitlines() if "::" in line}
@@ -49,13 +57,30 @@ def long_tests(took: dict[str, float]) -> list[str]:
     return sorted(result)
 
 
+def rare_cases(took: dict[str, float]) -> list[str]:
+    """The cases of broad tests to leave to `make full`, in the order of their names; took : of the broad tests."""
+    cases = defaultdict(list)
+    for name in took:
+        cases[name.partition("[")[0]].append(name)
+    result = []
+    for test, names in cases.items():
+        if not test.endswith(WHOLE) and sum(took[name] for name in names) >= LONG_TEST_S:
+            result += sorted(names, key=lambda name: took[name])[-(-len(names) // 4) :]
+    return sorted(result)
+
+
 def main() -> None:
     took = times(Path(sys.argv[1]))
     taken = usual()
     listed = long_tests({name: seconds for name, seconds in took.items() if name in taken})
     LISTED.write_text("".join(f"{name}\n" for name in listed), "utf-8")
+    broad = {name: seconds for name, seconds in took.items() if name in listed or name not in taken}
+    rare = rare_cases(broad)
+    FULL.write_text("".join(f"{name}\n" for name in rare), "utf-8")
     total, rest = sum(took[name] for name in taken & took.keys()), sum(took[name] for name in listed)
     sys.stdout.write(f"{len(listed)} of {len(taken)} tests are left to the broad run: {rest:.0f} of {total:.0f} s.\n")
+    rarely = sum(took[name] for name in rare)
+    sys.stdout.write(f"{len(rare)} of {len(broad)} broad tests are left to `make full`: {rarely:.0f} s.\n")
 
 
 if __name__ == "__main__":

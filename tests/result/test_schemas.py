@@ -148,7 +148,7 @@ def test_verdicts_on_workload_files_and_their_mutations(name: str) -> None:
     compare("workload", tomllib.loads(text))
 
 
-@pytest.mark.parametrize("words", [PREDICTED, CAMPED, LISTED], ids=lambda words: " ".join(words[:2]))
+@pytest.mark.parametrize("words", [PREDICTED, CAMPED, LISTED], ids=["predicted", "camped", "listed"])
 def test_verdicts_on_answers_and_their_mutations(words: tuple[str, ...]) -> None:
     compare(words[0], answer(*words))
 
