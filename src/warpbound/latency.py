@@ -29,9 +29,9 @@ Shares = Mapping[str, float]  # l1, l2, dram -> share of a load's sectors served
 LEVELS = ("l1", "l2", "dram")
 DRAM: Shares = {"dram": 1.0}
 NEAREST: Shares = {"l1": 1.0}
-TENSOR = ("fp16", "bf16", "tf32", "fp8", "fp4", "int8", "int4", "int1", "fp64")
+TENSOR = ("fp16", "bf16", "tf32", "fp8", "fp8_acc16", "fp8_scaled", "fp4", "int8", "int4", "int1", "fp64")
 
-_WIDER = {"int4": "int8", "int1": "int8", "fp4": "fp8"}
+_WIDER = {"int4": "int8", "int1": "int8", "fp4": "fp8", "fp8_scaled": "fp8"}
 _OPERAND_READS: Mapping[tuple[str, ...], str] = {  # kind and space -> rows of latencies.toml
     ("load", "global"): "war_ldg", ("store", "global"): "war_stg", ("load", "shared"): "war_lds",
     ("store", "shared"): "war_sts",

@@ -201,6 +201,8 @@ def _tensor_work(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, float] |
             kind = other
     if "F16" in modifiers and "F32" not in modifiers:
         kind += "_acc16"  # FP16 accumulation; boards rate it apart
+    if kind == "fp8" and "SF" in modifiers:
+        kind += "_scaled"  # GeForce boards rate it apart
     if entry.kind == "warpgroup_matrix":
         fmas /= 4  # the shape is a warpgroup's
     if "SP" in modifiers:
