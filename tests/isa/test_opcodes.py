@@ -19,6 +19,8 @@ from warpbound.isa.opcodes import (
 )
 from warpbound.isa.opcodes import _load as load  # the raw tables, to see what no opcode reaches
 from warpbound.isa.traits import table
+from warpbound.latency import tensor_rate
+from warpbound.machine import gpu
 
 HOWS = {"vendor", "measured", "published", "assumed"}
 COMPILED = (75, 80, 86, 89, 90, 100, 120)
@@ -215,8 +217,25 @@ def test_the_two_fma_halves_share_one_issue_per_cycle() -> None:
 )
 def test_tensor_work_of_one_warp_instruction(instruction: str, kind: str, fmas: float) -> None:
     known = facts(instruction, 90)
-    assert known.tensor == (kind, fmas)
+    assert known.tensor is not None
+    assert (known.tensor[0], known.products) == (kind, fmas)
     assert (known.pipe, dict(known.demand)) == ("tensor", {})
+
+
+@pytest.mark.parametrize("instruction, cycles", [
+    ("HMMA.16816.F32", 6), ("HMMA.16816.F16", 6), ("HMMA.1688.F32", 4), ("HMMA.1688.F32.TF32", 6),
+    ("HMMA.1684.F32.TF32", 4), ("IMMA.16816.S8.S8", 4), ("IMMA.16832.S8.S8", 6), ("IMMA.8816.S8.S8", 4),
+    ("BMMA.168256.AND.POPC", 6), ("BMMA.168128.AND.POPC", 4),
+    ("HGMMA.64x256x16.F32", 128), ("IGMMA.64x256x32.S8.S8", 128),
+])  # fmt: skip
+def test_a_warps_products_are_slower_than_a_warpgroups_on_hopper(instruction: str, cycles: float) -> None:
+    kind, multiply_adds = facts(instruction, 90).tensor or ("", 0.0)
+    assert multiply_adds / (tensor_rate(gpu("h100-sxm"), kind) / 4) == cycles
+
+
+def test_a_warps_products_run_at_the_boards_rate_elsewhere() -> None:
+    for arch in (80, 89, 100, 120):
+        assert facts("HMMA.16816.F32", arch).tensor == ("fp16", 2048)
 
 
 @pytest.mark.parametrize("instruction", ["FFMA", "HFMA2.MMA", "HMMA", "UTCHMMA", "MOVM.16.MT88"])

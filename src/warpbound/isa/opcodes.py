@@ -44,7 +44,8 @@ class OpcodeFacts:
     source: str  # keys of `sources()`: demand's, then latency's where it is another
     how: str  # vendor | measured | published | assumed: the weaker of the two
     known: bool  # False: not in the data
-    tensor: tuple[str, float] | None  # (operand type, FMA/inst); the board gives the rate, hence no demand
+    tensor: tuple[str, float] | None  # (operand type, FMA that the pipe does meanwhile); the board gives the rate
+    products: float = 0.0  # FMA of one instruction on the tensor cores
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def _facts(book: str, family: str, tensor: tuple[str, float] | None, arch: int) 
         source=" ".join(sources),
         how=max((_how(book, source, arch) for source in sources), key=_TRUST.index),
         known=True,
-        tensor=tensor,
+        tensor=tensor and (tensor[0], tensor[1] * float(_pick(row.get("stretch", 1.0), column))),
+        products=tensor[1] if tensor else 0.0,
     )
 
 

@@ -60,7 +60,7 @@ def count(
         if fact.tensor:
             kind, multiply_adds = fact.tensor
             total.tensor[kind] += multiply_adds * times
-            total.flop["tensor"] += 2 * multiply_adds * times
+            total.flop["tensor"] += 2 * fact.products * times
         kind, operations = flop_of(instruction)
         total.flop[kind] += operations * lanes
         if instruction.traits.is_block_barrier:
