@@ -1,6 +1,7 @@
 """Static mode says what the code alone tells of its memory accesses, and what it had to assume."""
 
 import json
+import time
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -203,6 +204,15 @@ def test_what_takes_too_long_is_left_out_with_a_sentence_and_the_rest_is_answere
     assert not any("stopped" in note for note in patient.notes)
     assert hurried.whole.warp_instructions == patient.whole.warp_instructions
     assert hurried.loops[0].work == patient.loops[0].work
+
+
+def test_the_kernels_of_a_file_share_the_time() -> None:
+    program, board = nest(3, 5), gpu("rtx-4090")
+    late = static_work(case_of(program, board, None, replace(DEFAULT, ends_s=time.thread_time())))
+    early = static_work(case_of(program, board, None, replace(DEFAULT, patience_s=0.0, ends_s=time.thread_time() + 60)))
+    assert "stopped after 30 s" in late.notes[0]
+    assert "Loops left out: 1." in late.notes[0]
+    assert not any("stopped" in note for note in early.notes)
 
 
 def test_without_a_loop_the_verdict_is_about_the_whole_kernel() -> None:

@@ -12,7 +12,8 @@ class Settings:
     beside the answer, views that will be shown ("sass" alone needs more than the rest); processor time of the sampled
     blocks, None for the usual limit, and what their accesses outside arrays do ("refuse": no answer, "pass": read 0).
 
-    power_limit_W : in place of the board's own, for the sustained clock.
+    power_limit_W : in place of the board's own, for the sustained clock. ends_s : processor time of this thread at
+    which the analysis of code without a launch stops, shared by the kernels of a file; None: `patience_s` later.
     """
 
     clock: str | float = SUSTAINED
@@ -22,6 +23,7 @@ class Settings:
     patience_s: float | None = None
     out_of_bounds: str = "refuse"
     power_limit_W: float | None = None
+    ends_s: float | None = None
 
 
 DEFAULT = Settings()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.execution_summary import Observed
+from warpbound.analysis.settings import Settings
 from warpbound.latency import LEVELS, waits
 from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
 from warpbound.memory.static_accesses import TOO_LATE, Access, Predicted, predicted, threads_of
@@ -101,13 +102,18 @@ class Work:
     paths: "BlockPaths | None" = None
 
 
+def static_patience(settings: Settings) -> float:
+    """Seconds of processor time for the code of a kernel, or of all kernels of a file."""
+    return STATIC_PATIENCE_S if settings.patience_s is None else settings.patience_s
+
+
 def static_work(case: Case) -> Work:
     """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so.
 
     A kernel that takes longer than `STATIC_PATIENCE_S` gets what is there by then, and a note.
     """
-    patience = STATIC_PATIENCE_S if case.settings.patience_s is None else case.settings.patience_s
-    deadline = time.thread_time() + patience
+    patience = static_patience(case.settings)
+    deadline = time.thread_time() + patience if case.settings.ends_s is None else case.settings.ends_s
     instructions, arch = case.program.instructions, case.gpu.arch
     costs = addresses_known(case, deadline)
     timing = waits(instructions, case.latency, extra=_conflicts(costs))

@@ -3,6 +3,7 @@
 import errno
 import os
 import re
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpbound.analysis import Settings
 from warpbound.analysis.overrides import overridden, parsed
+from warpbound.analysis.static import static_patience
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.forked_process import forked, processors
 from warpbound.kernel_argument import Argument, parse_argument
@@ -204,9 +206,10 @@ def _answered(
             failures.append(error)
             results.append(refusal(request.kernel, board.key, error))
             continue
+        settings = replace(request.settings, ends_s=time.thread_time() + static_patience(request.settings))
         for program in kernels:
             try:
-                results.append(analysis(program, board, request.launch, request.settings))
+                results.append(analysis(program, board, request.launch, settings))
             except WarpboundError as error:
                 failures.append(error)
                 results.append(refusal(program.title, board.key, error))

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -22,6 +23,10 @@ COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 _NOT_BY_NVCC = "NVRTC compiled the device code alone, because nvcc refuses the file: {}"
 
+_TEXTURE_REFERENCE = re.compile(r"^[ \t]*(?:static[ \t]+|extern[ \t]+)?texture[ \t]*<", re.M)
+_WITH_TEXTURES = "11.8"  # the last NVRTC that has texture references; CUDA 12.0 removed them (its release notes)
+_BY_OLDER = f"NVRTC {_WITH_TEXTURES} compiled the device code: it has texture references, which CUDA 12 removed"
+
 Compiler = Callable[[str, str, int, Options], Compiled]
 
 
@@ -32,7 +37,29 @@ def compile_cuda(text: str, name: str, arch: int, options: Options) -> Compiled:
     """
     if not text.isprintable() and "\0" in text:
         raise InputError(f"{name} holds zero bytes.", "Give CUDA C++.")
-    return compiler_of(options.compiler)(text, name, arch, options)
+    compiler = compiler_of(options.compiler)
+    try:
+        return compiler(text, name, arch, options)
+    except InputError as refused:
+        if options.compiler not in ("auto", "nvrtc") or not _TEXTURE_REFERENCE.search(text):
+            raise
+        return _with_texture_references(text, name, arch, options, refused)
+
+
+def _with_texture_references(text: str, name: str, arch: int, options: Options, refused: InputError) -> Compiled:
+    """By the NVRTC that has them. Raises InputError with the way out where it is not installed or refuses the file."""
+    reason = f"{name} has texture references (texture<...>), which CUDA 12 removed."
+    try:
+        output = _by_nvrtc(text, name, arch, replace(options, compiler=f"nvrtc-{_WITH_TEXTURES}"))
+    except MissingTool:
+        way = f"pip install 'warpbound[nvrtc11]' for NVRTC {_WITH_TEXTURES}, or use texture objects."
+        raise InputError(reason, way) from refused
+    except InputError as older:
+        words = older.reason.splitlines()[0].rstrip(".")
+        raise InputError(
+            f"{reason} NVRTC {_WITH_TEXTURES} refuses it, too: {words}.", "Use texture objects (cudaTextureObject_t)."
+        ) from refused
+    return msgspec.structs.replace(output, notes=(_BY_OLDER, *output.notes))
 
 
 def compiler_of(word: str) -> Compiler:

@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from warpbound.errors import MissingTool, install
+from warpbound.errors import InputError, MissingTool, install
+from warpbound.processor_limit import processor_limit
 from warpbound.program.host_headers import FOR_STD
 from warpbound.program.host_instances import launches
 from warpbound.program.kernel_instances import Kernels
@@ -24,6 +25,7 @@ from warpbound.program.kernel_signatures import (
 )
 from warpbound.quick_dataclasses import dataclass
 
+PARSING_S = 30.0  # of processor time for a file with its headers
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
 _ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"
 _LIMITS = r"__(?:cluster_dims|block_size|maxnreg|(?:builtin_)?align)__"
@@ -107,8 +109,20 @@ def split_host_code(
 
     instance : a name expression of a kernel that is asked for; the types that it names stay.
 
-    Raises MissingTool where tree-sitter is not installed.
+    Raises MissingTool where tree-sitter is not installed, InputError where a file takes longer than `PARSING_S`.
     """
+    with processor_limit(PARSING_S, _too_long):
+        return _split(text, headers, known_header, instance)
+
+
+def _too_long() -> InputError:
+    return InputError(
+        f"Reading the host code of this file takes more than {PARSING_S:g} s.",
+        "Let nvcc read it (--compiler nvcc; pip install 'warpbound[nvcc]'), or give a file with the kernels alone.",
+    )
+
+
+def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], bool], instance: str) -> Source:
     limiting = [name for code in (text, *headers.values()) for name in _LIMITING.findall(code)]
     roots = {name: _parse(code, limiting) for name, code in {"": text, **headers}.items()}
     marks = _words_for(_MARK, roots.values())
@@ -133,7 +147,15 @@ def split_host_code(
 
 
 def kernels_of(text: str, headers: Mapping[str, str]) -> Kernels:
-    """The kernels of a file and of those of its headers that have any."""
+    """The kernels of a file and of those of its headers that have any.
+
+    Raises InputError where that takes longer than `PARSING_S`.
+    """
+    with processor_limit(PARSING_S, _too_long):
+        return _kernels(text, headers)
+
+
+def _kernels(text: str, headers: Mapping[str, str]) -> Kernels:
     with_kernels = {name: code for name, code in headers.items() if _ENTRY.search(code)}
     texts = {"": text, **with_kernels}
     limiting = [name for code in texts.values() for name in _LIMITING.findall(code)]

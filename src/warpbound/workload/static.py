@@ -119,9 +119,8 @@ def assumed_coalesced(instructions: Sequence[Instruction], prediction: Predicted
         for index, instruction in enumerate(instructions)
         if _is_addressed(instruction) and not instruction.skipped
     ]
-    untold = [
-        index for index in places if not any(key[0] == index and not prediction[key].depends_on for key in prediction)
-    ]
+    told = {index for (index, _), access in prediction.items() if not access.depends_on}
+    untold = [index for index in places if index not in told]
     if not untold or len(untold) == len(places):
         return (COALESCED,) if untold else ()
     reasons = tuple(dict.fromkeys(access.depends_on for access in prediction.values() if access.depends_on))

@@ -1,0 +1,50 @@
+"""Texture references, which CUDA 12 removed: NVRTC 11.8 where it is installed, else a sentence with the way out."""
+
+import pytest
+
+import warpbound
+from warpbound.errors import InputError, MissingTool
+from warpbound.program import cuda, nvrtc_job
+from warpbound.program.compile_options import Options
+from warpbound.program.compiler_output import Compiled
+
+TEXT = """
+texture<float, 1> table;
+__global__ void read(float *out) { out[threadIdx.x] = tex1Dfetch(table, threadIdx.x); }
+"""
+
+
+def refusing(*_: object) -> Compiled:
+    raise InputError("read.cu does not compile: texture is not a template.", "Correct the source.")
+
+
+def test_without_nvrtc_11_8_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    def missing(release: str) -> nvrtc_job.Nvrtc:
+        raise MissingTool(f"NVRTC {release} is not installed.", "")
+
+    monkeypatch.setitem(cuda.COMPILERS, "auto", refusing)
+    monkeypatch.setattr(nvrtc_job, "of_release", missing)
+    with pytest.raises(InputError, match="which CUDA 12 removed") as refused:
+        cuda.compile_cuda(TEXT, "read.cu", 90, Options(compiler="auto"))
+    assert "warpbound[nvrtc11]" in str(refused.value)
+
+
+def test_a_file_without_texture_references_keeps_the_compilers_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(cuda.COMPILERS, "auto", refusing)
+    for text in ("struct texture { int a; };", "// a texture<float> was here", "my_texture<float> t;"):
+        with pytest.raises(InputError, match="is not a template"):
+            cuda.compile_cuda(text, "read.cu", 90, Options(compiler="auto"))
+
+
+@pytest.mark.cuda
+@pytest.mark.broad
+def test_nvrtc_11_8_reads_them() -> None:
+    try:
+        nvrtc_job.of_release("11.8")
+    except MissingTool:
+        pytest.skip("needs NVRTC 11.8")
+    program = warpbound.compile(TEXT, "h200", compiler="nvrtc")
+    assert any(instruction.opcode in ("TLD", "TEX", "TLD.LZ") for instruction in program.instructions)
+    assert any("texture references" in note for note in program.assumed)
+    with pytest.raises(InputError, match="refuses it, too"):
+        warpbound.compile(TEXT, "b200", compiler="nvrtc")
