@@ -137,7 +137,9 @@ def test_five_older_gpus_that_nothing_was_fitted_to():
 
 # Of a corpus, coverage is as sure as its boards are many: launches on one board share that board's errors.
 COVERED = [r for r in FOUND.results if is_judged(r)]
-GROUPS = {group(r): [x.inside for x in COVERED if group(x) == group(r)] for r in COVERED}
+GROUPS = {}
+for each in COVERED:
+    GROUPS.setdefault(group(each), []).append(each.inside)
 
 
 def test_intervals_cover_what_they_say():
