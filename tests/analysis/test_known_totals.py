@@ -61,7 +61,7 @@ def test_totals_differ_from_kernel_to_kernel():
 
 @pytest.mark.broad
 def test_counts_of_random_kernels_are_the_known_totals():
-    found = outcomes(100)
+    found = list(outcomes(100))
     assert {each.template for each in found} == set(TEMPLATES)
     far = [each for each in found if max(map(abs, each.errors.values()), default=0.0) > max(0.01, 3 * each.stated)]
     assert len(far) <= 2, far

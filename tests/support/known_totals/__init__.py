@@ -1,6 +1,6 @@
 """Answers for random kernels against totals that are known by construction."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 
@@ -144,12 +144,8 @@ def _wanted_traffic(
     return wanted
 
 
-def outcomes(count: int, announce: Callable[[str], None] = lambda _: None) -> list[Outcome]:
+def outcomes(count: int) -> Iterator[Outcome]:
     """So many kernels, all templates in turn."""
     names = list(TEMPLATES)
-    found = []
     for number in range(count):
-        found.append(outcome(names[number % len(names)], number // len(names)))
-        if number % 100 == 99:
-            announce(f"{number + 1} of {count} kernels")
-    return found
+        yield outcome(names[number % len(names)], number // len(names))

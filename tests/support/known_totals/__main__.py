@@ -1,6 +1,6 @@
 """Runs random kernels of known totals and writes the table: python -m support.known_totals COUNT [PAGE].
 
-From the folder tests/; without a page, to standard output.
+From the folder tests/; without a page, to standard output. The page is written anew after every so many kernels.
 """
 
 import sys
@@ -14,6 +14,7 @@ from support.known_totals import BOARD, Outcome, outcomes
 from support.known_totals.templates import TEMPLATES
 
 CLOSE = 0.01
+WRITTEN_EVERY = 50
 HEAD = """# Counts from sampled blocks against totals known by construction
 
 Written by `python -m support.known_totals {count} ../docs/accuracy/sampling.md` in `tests/`.
@@ -73,13 +74,18 @@ def _misses(given: Sequence[Outcome]) -> str:
 
 def main(words: Sequence[str]) -> None:
     """The command."""
-    begin = time.time()
-    found = outcomes(int(words[0]), lambda text: sys.stderr.write(f"{text}\n"))
-    sys.stderr.write(f"{(time.time() - begin) / len(found):.2f} s a kernel\n")
-    if len(words) > 1:
-        Path(words[1]).write_text(page(found))
-    else:
-        sys.stdout.write(page(found))
+    begin, count = time.process_time(), int(words[0])
+    kernels: list[Outcome] = []
+    for each in outcomes(count):
+        kernels.append(each)
+        if len(kernels) % WRITTEN_EVERY and len(kernels) < count:
+            continue
+        seconds = (time.process_time() - begin) / len(kernels)
+        sys.stderr.write(f"{len(kernels)} of {count} kernels, {seconds:.2f} s each\n")
+        if len(words) > 1:
+            Path(words[1]).write_text(page(kernels))
+    if len(words) == 1:
+        sys.stdout.write(page(kernels))
 
 
 if __name__ == "__main__":
