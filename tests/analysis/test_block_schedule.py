@@ -31,6 +31,14 @@ extern "C" __global__ void some(const float* x, float* y, int every, int first) 
     if (blockIdx.x % every || blockIdx.x < first) return;
     for (int j = 0; j < 32; j++) y[(blockIdx.x * 32 + j) * 64 + threadIdx.x] = x[threadIdx.x];
 }
+extern "C" __global__ void kinds(const float* x, float* y, int first, int second) {
+    float s = threadIdx.x;
+    if (blockIdx.x % 2 ? first : second)
+        for (int j = 0; j < 64; j++) s = x[((int)s * 7 + j) & 1023];
+    else
+        for (int j = 0; j < 2048; j++) s = s * 1.0001f + 0.5f;
+    y[blockIdx.x * 64 + threadIdx.x] = s;
+}
 extern "C" __global__ void alike(const float* x, float* y) {
     float s = 1;
     for (int j = 0; j < 4096; j++) s = s * 1.0001f + 0.5f;
@@ -91,6 +99,27 @@ def test_idle_blocks_are_a_class_and_cost_time_where_work_waits_for_them():
         (idle,) = [row for row in result["blocks"] if row["count"] == 4000]
         assert idle["share_of_time"] < 0.5
     assert among["time_s"] < before["time_s"]
+
+
+@pytest.mark.cuda
+def test_a_launch_of_blocks_that_leave_is_bound_by_their_starts():
+    mostly, none = answered("some", 64_000, every=64, first=0), answered("some", 1000, every=1, first=0)
+    assert mostly["bottleneck"] == "launch"
+    (starts,) = [bound for bound in mostly["bounds"] if bound["resource"] == "launch"]
+    assert starts["utilization"] == pytest.approx(1.0, abs=0.05)
+    (fewer,) = [change["speedup"] for change in mostly["whatifs"] if "blocks that work" in change["change"]]
+    assert fewer == pytest.approx(mostly["time_s"] / none["time_s"], rel=0.1)
+
+
+@pytest.mark.cuda
+def test_a_class_takes_the_time_of_its_own_path_not_of_its_instructions():
+    chases, sums, both = (answered("kinds", 2000, first=a, second=b) for a, b in ((1, 1), (0, 0), (1, 0)))
+    cycles = [result["latency"]["cycles"] for result in (chases, sums)]
+    issued = [result["instructions"]["warp_instructions"] for result in (chases, sums)]
+    assert issued[0] / issued[1] < 0.5 * cycles[0] / cycles[1]
+    assert [row["count"] for row in both["blocks"]] == [1000, 1000]
+    shares = sorted(cycles[at] / sum(cycles) for at in (0, 1))
+    assert sorted(row["share_of_time"] for row in both["blocks"]) == pytest.approx(shares, abs=0.02)
 
 
 @pytest.mark.cuda

@@ -4,7 +4,7 @@ The order: the case, its work (static, or executed sample blocks), the time with
 predicted rate, what-ifs, papers' models.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -26,9 +26,11 @@ from warpbound.analysis.timing import (
     at_predicted_rate,
     before_form,
     launch_prediction,
+    longest_block_s,
     scaled_notes,
     stalls,
     times_of,
+    times_of_longest,
 )
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
@@ -149,12 +151,11 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
     x = launch_facts(case, work)
     power_W = drawn_watts(case, work, timed)
-    changes = whatifs(
-        work.focus, case.place, case.residency, _seconds(case, work), work.choices, _chain(case, work), rates.cycles,
-        work.again(),
-    )  # fmt: skip
+    longest_s = longest_block_s(case, work, timed)
+    shown = work.whole if longest_s is None or work.longest is None else work.longest.work
+    changes = _whatifs(case, work, rates.cycles, longest_s)
     stages, other_stages = work.pipelines()
-    lines, accesses = code_tables.source_lines(program, work.whole), code_tables.memory_accesses(program, work.accesses)
+    lines, accesses = code_tables.source_lines(program, shown), code_tables.memory_accesses(program, work.accesses)
     changes = (*_smaller_grid(case, work, timed), *_even_blocks(case, work, timed), *power_whatifs(case, work, timed),
                *other_stages, *changes)  # fmt: skip
     return KernelResult(
@@ -163,7 +164,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         mode=work.mode,
         bottleneck=rates.bottleneck,
         runner_up=rates.runner_up,
-        latency=_latency(work),
+        latency=_latency(work, shown),
         bounds=launch_counts.bounds(rates),
         warps_needed=rates.warps_needed,
         instructions=launch_counts.instructions(work.whole, idle_counts(case, work)),
@@ -178,6 +179,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         confidence=_confidence(case, assumptions(case, work, timed), timed),
         sample=work.sample,
         blocks=_block_classes(case, work),
+        longest_block_s=longest_s,
         sms=_busy_sms(case, work),
         clock_MHz=case.clock_hz / 1e6,
         clock_source=source(case),
@@ -200,10 +202,13 @@ def _block_classes(case: Case, work: Work) -> list[BlockClass]:
     if work.sample_run is None:
         return []
     from warpbound.analysis.block_schedule import shown_classes
+    from warpbound.analysis.executed import recorded_paths
 
     trace, sample, _ = work.sample_run
     start = work.whole.parts.get("start", 0.0)
-    return shown_classes(case.program, trace, sample, start, work.whole.latency - start)
+    longest = None if work.longest is None else work.longest.work.latency - start
+    paths = recorded_paths(case, *work.sample_run)
+    return shown_classes(case.program, trace, sample, start, work.whole.latency - start, paths, longest)
 
 
 def _busy_sms(case: Case, work: Work) -> BusySMs | None:
@@ -284,9 +289,17 @@ def _seconds(case: Case, work: Work) -> Seconds | None:
     return partial(times_of, case, work) if work.focus.warps is not None and case.blocks is not None else None
 
 
-def _latency(work: Work) -> Latency:
-    whole = work.whole
-    return Latency(cycles=whole.latency, parts=whole.parts, by_level=work.by_level, load_phases=list(whole.phases))
+def _whatifs(case: Case, work: Work, cycles: Mapping[str, float], longest_s: float | None) -> tuple[WhatIf, ...]:
+    """Changes of the work; of the longest block's path where that sets the time."""
+    if longest_s is not None and work.longest is not None:
+        own, longest = work.longest, partial(times_of_longest, case, work)
+        return whatifs(own.work, case.place, None, longest, chain=_chain(case.program, work, own.stream))
+    seconds, chain = _seconds(case, work), _chain(case.program, work, work.timed.stream)
+    return whatifs(work.focus, case.place, case.residency, seconds, work.choices, chain, cycles, work.again())
+
+
+def _latency(work: Work, shown: Workload) -> Latency:
+    return Latency(cycles=shown.latency, parts=shown.parts, by_level=work.by_level, load_phases=list(shown.phases))
 
 
 def idle_counts(case: Case, work: Work) -> Counts:
@@ -313,7 +326,7 @@ def _even_blocks(case: Case, work: Work, timed: LaunchPrediction | None) -> Iter
     """The same work in blocks and warps that all do as much."""
     if timed is None or work.paths is None or not work.paths.uneven:
         return
-    even = before_form(case, replace(work, paths=None, longest_warp=1.0))
+    even = before_form(case, replace(work, paths=None, longest_warp=1.0, longest=None))
     gain = timed.time_s / even.time_s if even else 1.0
     if gain >= WORTH:
         longest = float(work.paths.length[work.paths.of_block].max())
@@ -321,11 +334,9 @@ def _even_blocks(case: Case, work: Work, timed: LaunchPrediction | None) -> Iter
         yield WhatIf("the same work in even parts (long blocks split, or started first)", gain, why)
 
 
-def _chain(case: Case, work: Work) -> Callable[[], float] | None:
-    """Length of the longest chain of dependent loads of a warp; None where its path is not known."""
-    if work.mode != "dynamic":
-        return None
-    return partial(longest_chain, case.program.instructions, work.timed.stream)
+def _chain(program: Program, work: Work, stream: Sequence[int]) -> Callable[[], float] | None:
+    """Length of the longest chain of dependent loads along a warp's path; None where its path is not known."""
+    return partial(longest_chain, program.instructions, stream) if work.mode == "dynamic" else None
 
 
 def launch_facts(case: Case, work: Work) -> LaunchFacts | None:

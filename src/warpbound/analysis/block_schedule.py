@@ -8,6 +8,7 @@ Omits    Waiting of blocks for each other, which the flow balance has; in the dr
 """
 
 import heapq
+from collections.abc import Mapping
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +23,7 @@ Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FOLLOWED = 10_000  # blocks at the end of a grid that are followed one by one
 SPREAD = 48  # sampled blocks, from which on their lengths show how those of a grid differ by data
+NEARLY = 0.9  # of a class's longest warp: a recorded warp with so many instructions shows the time of the class
 UNEVEN = 1.1  # longest path over the mean one, from which on blocks are scheduled by their classes
 
 
@@ -71,10 +73,14 @@ def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
     return BlockPaths(sample.of_grid, between / max(1.0, mean))
 
 
-def shown_classes(program: Program, trace: Trace, sample: Sample, start: float, path: float) -> list[BlockClass]:
+def shown_classes(  # noqa: PLR0913  (each is one fact of the launch)
+    program: Program, trace: Trace, sample: Sample, start: float, path: float, recorded: Mapping[int, float],
+    longest_path: float | None = None,
+) -> list[BlockClass]:
     """The classes with a sampled block, each with those nearest to it by length, and the blocks that leave at once.
 
-    start, path : cycles to start a block, and of the mean warp.
+    start, path, longest_path : cycles to start a block, of the mean warp, and of the longest where they are known.
+    recorded : cycles of the path of each recorded warp.
     """
     issued, classes = trace.executed.sum(axis=1), np.broadcast_to(sample.of_class, sample.blocks.shape)
     headers = [program.flow.blocks[loop.header].first for loop in program.flow.loops]
@@ -82,12 +88,18 @@ def shown_classes(program: Program, trace: Trace, sample: Sample, start: float, 
     of_warp = np.array([weights[block] for block in trace.warps[:, 0].tolist()])
     mean = max(1.0, float(of_warp @ issued / of_warp.sum()))
     counts = _stands_for(sample, classes, trace.of_blocks)
-    rows = []
-    for number, count in counts.items():
-        own = np.isin(trace.warps[:, 0], sample.blocks[classes == number])
-        longest = np.mean([issued[trace.warps[:, 0] == block].max() for block in sample.blocks[classes == number]])
-        each_s = start + path * float(longest) / mean
-        rows.append((count, count * each_s, [float(trace.executed[own, at].mean()) for at in headers]))
+    own = {number: np.isin(trace.warps[:, 0], sample.blocks[classes == number]) for number in counts}
+    longest = {block: issued[trace.warps[:, 0] == block].max() for block in sample.blocks.tolist()}
+    lengths = [np.mean([longest[block] for block in sample.blocks[classes == number].tolist()]) for number in counts]
+    by_length = along(np.array(lengths) / mean, path, longest_path)
+    paths = [
+        max((recorded[row] for row in recorded if own[number][row] and issued[row] >= NEARLY * length), default=each)
+        for number, length, each in zip(counts, lengths, by_length.tolist(), strict=True)
+    ]
+    rows = [
+        (count, count * (start + each), [float(trace.executed[own[number], at].mean()) for at in headers])
+        for (number, count), each in zip(counts.items(), paths, strict=True)
+    ]
     if sample.idle is not None:
         rows.append((sample.idle.blocks, sample.idle.blocks * start, [0.0] * len(headers)))
     total = sum(cycles for _, cycles, _ in rows) or 1.0
@@ -126,6 +138,18 @@ def makespan(durations: Reals, places: int) -> float:
     return latest
 
 
-def scheduled_s(paths: BlockPaths, start_s: float, path_s: float, places: int) -> float:
-    """Time of all blocks on so many places; path_s : of a block of mean warps without its start."""
-    return makespan((start_s + path_s * paths.length)[paths.of_block], max(1, places))
+def scheduled_s(
+    paths: BlockPaths, start_s: float, path_s: float, places: int, longest_s: float | None = None
+) -> float:
+    """Time of all blocks on so many places; path_s : of a block of mean warps without its start. longest_s : of the
+    longest block, where that is known."""
+    return makespan((start_s + along(paths.length, path_s, longest_s))[paths.of_block], max(1, places))
+
+
+def along(length: Reals, path: float, longest: float | None) -> Reals:
+    """The paths of blocks by their length, in that of the mean warp, whose path is given. Paths are in proportion to
+    lengths, but longer ones are linear between the mean and the longest, if that is given."""
+    most = float(length.max(initial=0.0))
+    if longest is None or most <= 1.0:
+        return path * length
+    return np.interp(length, [0.0, 1.0, most], [0.0, path, longest])

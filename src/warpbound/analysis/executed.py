@@ -17,6 +17,7 @@ from warpbound.analysis.execution_summary import (
     loads_in_flight,
     register_notes,
 )
+from warpbound.analysis.longest_block import longest_warp
 from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course
 from warpbound.analysis.sampled import cache_facts
@@ -35,7 +36,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import BlockSample
 from warpbound.result.pipeline import Pipeline
 from warpbound.result.what_if import WhatIf
-from warpbound.schedule import Schedule, Wait
+from warpbound.schedule import Schedule, Wait, duration
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
 from warpbound.workload.barrier_intervals import pieces
@@ -111,6 +112,20 @@ def pipelines_of(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> 
     return pipelines(case, trace, _waits(case, traffic), served_by(traffic))
 
 
+def recorded_paths(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> dict[int, float]:
+    """Cycles of each recorded warp's path, alone on its SM, by its row; nothing where all blocks are alike."""
+    if len(np.unique(sample.of_class)) == 1:
+        return {}
+    timing = held(case, trace, _waits(case, traffic), served_by(traffic))
+    parts = {row: stream[:LONGEST_STREAM] for row, stream in trace.streams.items() if len(stream)}
+    times = {row: len(trace.streams[row]) / len(part) for row, part in parts.items()}
+    cycles: dict[bytes, float] = {}
+    for part in parts.values():
+        if part.tobytes() not in cycles:
+            cycles[part.tobytes()] = duration(part.tolist(), case.program.instructions, timing)
+    return {row: times[row] * cycles[part.tobytes()] for row, part in parts.items()}
+
+
 def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average: _AverageWarp) -> tuple[Part, ...]:
     """The work from barrier to barrier."""
     instructions, work = case.program.instructions, average.work
@@ -163,8 +178,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
-    words = SAMPLED if sampled_of_many else ALL_EXECUTED
-    sampled = words.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
+    sampled = (SAMPLED if sampled_of_many else ALL_EXECUTED).format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
     return Work(
         mode="dynamic",
         whole=average.work,
@@ -183,6 +197,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         launch_memory=average.memory,
         hit_rates=(traffic.l1_hit_rate, traffic.l2_hit_rate),
         longest_warp=longest_over_typical(trace, sample),
+        longest=longest_warp(program, (trace, sample), timing, average.work),
         accesses=accesses_seen(case, traffic),
         observed=observed,
         errors=traffic.errors,

@@ -6,6 +6,7 @@ from functools import partial
 import numpy as np
 
 from warpbound.analysis.case import Case, product
+from warpbound.analysis.longest_block import with_longest_stream
 from warpbound.analysis.working_blocks import Execute, WorkingBlocks, working_blocks
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
@@ -87,6 +88,8 @@ def run_sample(
         if steady or len(trace.blocks) == trace.of_blocks or trace.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
     traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
+    if not draws:
+        trace = with_longest_stream(case.program, launch, (trace, sample), execute)
     return trace, sample, replace(_as_flushed(case, traffic), sampling_error=error)
 
 

@@ -29,6 +29,7 @@ from warpbound.workload.static_paths import whole as whole_path
 
 if TYPE_CHECKING:  # a fifth of a static answer's time to load
     from warpbound.analysis.block_schedule import BlockPaths
+    from warpbound.analysis.longest_block import LongestWarp
     from warpbound.emulate import Trace
     from warpbound.memory.traffic_counts import Traffic
     from warpbound.workload.dynamic import IdleBlocks, Sample
@@ -68,7 +69,8 @@ class Work:
 
     whole : one warp through the kernel. focus : what the verdict is about. by_level : latency of the whole with all
     global loads served by one level. launch_memory : traffic of the whole launch, None where it is not known.
-    longest_warp : instructions of the longest sampled warp over those of the typical one.
+    longest_warp : instructions of the longest sampled warp over those of the typical one. longest : that warp, where
+    it does so much more that it has a path of its own.
     not_executed : why the blocks could not be executed although the launch gives every argument.
     accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
@@ -90,6 +92,7 @@ class Work:
     hit_rates: tuple[float | None, float | None] = field(default=(None, None))
     not_executed: str | None = None
     longest_warp: float = 1.0
+    longest: "LongestWarp | None" = None
     accesses: Predicted = field(default_factory=dict)
     observed: Observed | None = None
     errors: Errors | None = None

@@ -90,7 +90,8 @@ def seconds_at(case: Case, work: Work, clocks: Array) -> Array:
     ]
     longest = np.array([longest_warp_s(work, float(clock_hz)) for clock_hz in clocks])
     working = np.maximum(launch_seconds(launches), longest)
-    return np.asarray([each + idle_s(case, work, float(each)) for each in working.tolist()])
+    pairs = zip(working.tolist(), clocks.tolist(), strict=True)
+    return np.asarray([each_s + idle_s(case, work, each_s, clock_hz) for each_s, clock_hz in pairs])
 
 
 def at_clock(work: Workload, case: Case, clock_hz: float) -> Workload:

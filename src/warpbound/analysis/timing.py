@@ -22,6 +22,8 @@ from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
 NOTE = "time by flow balance with parameters fitted on streams"
+MOST = 0.5  # of a launch's time, from which on a part of it is what the answer explains
+MOST_FOLLOWED = 4096  # working blocks, in even steps, whose start behind idle ones is followed
 WHOLE = 1e-6  # of a block: less is rounding
 LONGEST_NOTE = "blocks differ: the longest sampled warp has {times:.3g} times the instructions of the typical one"
 
@@ -56,10 +58,6 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     launch = launch_of(case, work, resident_blocks)
     typical = predict_launch(launch)
     longest_s, flowing_s = longest_s_of(work, typical, launch), typical.time_s * share_of_waves(work, typical, launch)
-    costs = merged(typical.costs)
-    binding = sorted(costs, key=lambda name: -costs[name])
-    if longest_s > flowing_s:
-        binding = ["latency", *(name for name in binding if name != "latency")]
     edges = _with_cold_l2(Interval.of(typical), case, launch)
     edges = _with_sampling(edges, work, launch)
     if typical.apart_s < (1.0 - interval.WORTH) * typical.time_s:
@@ -67,8 +65,14 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     if max(longest_s, flowing_s) != typical.time_s:
         edges = edges.about(max(longest_s, flowing_s))
     edges = _with_sagged_clock(edges, case, work, launch)
-    edges = edges.later_by(idle_s(case, work, edges.time_s))
+    working_s = edges.time_s
+    edges = edges.later_by(idle_s(case, work, working_s, case.clock_hz))
     rate = typical.rate * min(1.0, flowing_s / longest_s) if longest_s else typical.rate
+    rate *= working_s / edges.time_s
+    costs = _with_idle(merged(typical.costs), work)
+    binding = sorted(costs, key=lambda name: -costs[name])
+    if longest_s > flowing_s and costs["launch"] * rate < MOST:
+        binding = ["latency", *(name for name in binding if name != "latency")]
     return edges.stated_on(
         replace(typical, time_s=edges.time_s, rate=rate, costs=costs, bottleneck=binding[0], runner_up=binding[1])
     )
@@ -108,28 +112,55 @@ def _scheduled_s(work: Work, typical: LaunchPrediction, launch: LaunchedWork) ->
     start_s = work.whole.parts.get("start", 0.0) / launch.clock_hz
     places = int(launch.active_sms * max(1.0, float(int(launch.blocks_per_sm))))
     gap_s = float(fitted_parameters(launch.gpu).values.launch_gap)
-    return gap_s + scheduled_s(work.paths, start_s, max(0.0, typical.residence_s - start_s), places)
+    residences = [typical.residence_s]
+    if work.longest is not None:
+        residences.append(predict_launch(replace(launch, work=work.longest.work, blocks=1)).residence_s)
+    mean_s, *longest_s = (max(0.0, each - start_s) for each in residences)
+    return gap_s + scheduled_s(work.paths, start_s, mean_s, places, *longest_s)
 
 
-def idle_s(case: Case, work: Work, working_s: float) -> float:
+def longest_block_s(case: Case, work: Work, timed: LaunchPrediction | None) -> float | None:
+    """Time of the longest block where it is most of the launch's; else None."""
+    if timed is None or work.longest is None or timed.bottleneck != "latency":
+        return None
+    launch = launch_of(case, work)
+    typical = predict_launch(launch)
+    alone_s = predict_launch(replace(launch, work=work.longest.work, blocks=1)).residence_s
+    flowing_s = typical.time_s * share_of_waves(work, typical, launch)
+    return alone_s if alone_s > max(flowing_s, MOST * timed.time_s) else None
+
+
+def _with_idle(costs: dict[str, float], work: Work) -> dict[str, float]:
+    """With the starts of blocks that leave at once, spread over those that work."""
+    if work.idle is None:
+        return costs
+    working = max(1, len(work.idle.working))
+    return costs | {"launch": costs["launch"] * (working + work.idle.blocks) / working}
+
+
+def idle_s(case: Case, work: Work, working_s: float, clock_hz: float, times: float = 1.0) -> float:
     """Time that blocks add which leave at once: each is started, and holds its place on an SM until it ends.
 
     Blocks start in order, so a working block waits for all before it; those that work meanwhile cover the rest.
-    working_s : of the launch without them.
+    working_s : of the launch without them. times : blocks of the grid over those of the launch, working or not.
     """
     if work.idle is None:
         return 0.0
     places = case.gpu.value("sm_count") * max(1.0, case.residency.fitting_blocks_per_sm)
-    slower = case.gpu.value("boost_clock") / case.clock_hz
+    slower = case.gpu.value("boost_clock") / clock_hz
     start_s = slower * case.gpu.value("block_start")
     each_s = max(slower * float(fitted_parameters(case.gpu).values.block_interval), start_s / places)
-    at, all_blocks = work.idle.working, work.idle.blocks + len(work.idle.working)
-    begins = at * each_s + working_s * (1.0 - np.arange(len(at)) / len(at))
-    return max(0.0, float(begins.max()) - working_s, all_blocks * each_s + start_s - working_s)
+    working = len(work.idle.working)
+    followed = np.unique(np.linspace(0, working - 1, min(working, MOST_FOLLOWED)).astype(np.int64))
+    all_s = times * each_s * (work.idle.blocks + working)
+    begins = times * each_s * work.idle.working[followed] + working_s * (1.0 - followed / working)
+    return max(0.0, float(begins.max(initial=0.0)) - working_s, all_s + start_s - working_s)
 
 
 def longest_warp_s(work: Work, clock_hz: float) -> float:
-    """Time of the launch's longest warp: the typical path, stretched to that warp's instructions."""
+    """Time of the launch's longest warp; where its path is not known, the typical one stretched to its instructions."""
+    if work.longest is not None:
+        return (work.longest.work.latency - work.longest.work.parts.get("start", 0.0)) / clock_hz
     return work.timed.cycles * work.longest_warp / clock_hz
 
 
@@ -181,13 +212,30 @@ def times_of(case: Case, work: Work, changed: Sequence[tuple[Workload, Place]]) 
 
     Where blocks differ, the longest of them keep their share of the path: a launch that they bound stays bound by them.
     """
-    shared_s = launch_seconds([_launch_at(each, place, warps_per_block(case)) for each, place in changed])
-    if case.blocks is None or work.paths is None or not work.paths.uneven:
-        return shared_s
+    times_s = launch_seconds([_launch_at(each, place, warps_per_block(case)) for each, place in changed])
+    if case.blocks is not None and work.paths is not None and work.paths.uneven:
+        launch = launch_of(case, work)
+        longest_s = longest_s_of(work, predict_launch(launch), launch)
+        paths_s = [longest_s * _path_over(work.whole, case, each, place) for each, place in changed]
+        times_s = [max(pair) for pair in zip(times_s, paths_s, strict=True)]
+    return [
+        time_s + idle_s(case, work, time_s, place.clock_hz, (each.warps or 0.0) / (work.whole.warps or 1.0))
+        for time_s, (each, place) in zip(times_s, changed, strict=True)
+    ]
+
+
+def times_of_longest(case: Case, work: Work, changed: Sequence[tuple[Workload, Place]]) -> list[float]:
+    """Times of a launch that its longest block sets, whose longest warp does changed work, or elsewhere."""
+    assert work.longest is not None
     launch = launch_of(case, work)
-    longest_s = longest_s_of(work, predict_launch(launch), launch)
-    paths = [each.latency / work.whole.latency for each, _ in changed]
-    return [max(time_s, longest_s * path) for time_s, path in zip(shared_s, paths, strict=True)]
+    typical = predict_launch(launch)
+    longest_s, flowing_s = longest_s_of(work, typical, launch), typical.time_s * share_of_waves(work, typical, launch)
+    return [max(flowing_s, longest_s * _path_over(work.longest.work, case, *each)) for each in changed]
+
+
+def _path_over(before: Workload, case: Case, work: Workload, place: Place) -> float:
+    """Time of a warp's path over that of the path before."""
+    return work.latency / place.clock_hz / (before.latency / case.clock_hz)
 
 
 def _launch_at(work: Workload, place: Place, warps: int) -> LaunchedWork:

@@ -82,6 +82,7 @@ class Trace:
     dropped : accesses beyond those that are kept.
     ungiven : why nothing can be said of the launch: contents that nobody gave decide.
     meetings : what the warps of one block or cluster do at mbarriers, where the code has some.
+    longest : stream of the longest warp, where that was recorded apart, shape (steps,).
     """
 
     blocks: NDArray[np.int64]
@@ -99,6 +100,7 @@ class Trace:
     dropped: int = 0
     ungiven: tuple[str, ...] = ()
     meetings: Meetings | None = None
+    longest: NDArray[np.int32] | None = None
 
 
 def only_blocks(trace: Trace, blocks: NDArray[np.int64]) -> Trace:

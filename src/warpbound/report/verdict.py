@@ -41,7 +41,7 @@ def time(entry: KernelResult) -> Text:
     words = f"Time {seconds(entry.time_s)}, probably between {seconds(low)} and {seconds(high)}.{_lopsided(entry)}"
     error = (entry.sample.sampling_error if entry.sample else None) or 0.0
     if error >= WORTH_SAYING:
-        words += f" The work of the other blocks is known to  {100 * error:.0f} % (standard error)."
+        words += f" The work of the other blocks is known to {100 * error:.0f} % (standard error)."
     return Text.assemble((words, "bold"), *_power(entry))
 
 
@@ -182,6 +182,9 @@ def _used(bound: Bound, before: str) -> str:
 
 def hiding(entry: KernelResult) -> Text:
     """Resident warps against those that would hide the latency."""
+    if entry.longest_block_s is not None:
+        words = "the launch waits for it, and more occupancy buys nothing. Lines and changes below are its."
+        return Text(f"The longest block alone takes {seconds(entry.longest_block_s)}: {words}")
     occupancy = entry.occupancy
     resident, most, least = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
     if (sms := entry.sms) is not None and sms.with_a_block < sms.count:

@@ -364,6 +364,11 @@ class KernelResult(msgspec.Struct, frozen=True, kw_only=True):
         Meta(description="Classes of blocks by what decides their paths, the largest share of the time first"),
         ADDED,
     ] = []
+    longest_block_s: Annotated[
+        Number | None,
+        Meta(description="Time of the longest block, s, where it sets the launch's; latency is then its warps'"),
+        ADDED,
+    ] = None
     pipelines: Annotated[
         list[Pipeline],
         Meta(description="Stages in shared memory that copies fill and warps empty, met at mbarriers"),

@@ -179,8 +179,7 @@ def _answers(case: Case, work: Work, arrays: Mapping[str, Array], points: int) -
     typical = predict_launch(launch)
     longest_s, flowing_s = longest_s_of(work, typical, launch), grid.time_s * share_of_waves(work, typical, launch)
     working = np.maximum(flowing_s, longest_s)
-    idle = np.array([idle_s(case, work, float(each)) for each in working]) if work.idle is not None else 0.0
-    time_s = working + idle
+    time_s = working + np.array([idle_s(case, work, each_s, case.clock_hz) for each_s in working.tolist()])
     costs = merged_arrays(grid.costs)
     names = np.array(list(costs), dtype=object)
     bottleneck = names[np.argmax(np.stack(list(costs.values())), axis=0)]
