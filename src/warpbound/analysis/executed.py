@@ -147,8 +147,7 @@ def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average:
 
 def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:
     """The work of the launch, extrapolated from the blocks that were executed."""
-    program, arch = case.program, case.gpu.arch
-    average = _average_warp(case, trace, sample, traffic)
+    program, arch, average = case.program, case.gpu.arch, _average_warp(case, trace, sample, traffic)
     timing, timed = average.waits, average.schedule
     trips = trip_counts(program, trace)
     counts = mean_per_warp(trace, sample, trace.executed)
@@ -178,7 +177,8 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
-    sampled = (SAMPLED if sampled_of_many else ALL_EXECUTED).format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
+    words = SAMPLED if sampled_of_many else ALL_EXECUTED
+    sampled = words.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
     return Work(
         mode="dynamic",
         whole=average.work,
