@@ -38,7 +38,7 @@ KINDS = (  # the first that a sentence matches is its reason
     ("a missing header is named", re.compile(r"which is nowhere")),
     ("no kernel is made: only templates that nothing instantiates", re.compile(r"nothing instantiates")),
     ("no kernel in the file itself", re.compile(r"no __global__ function|holds no kernel")),
-    ("the code is for machines that no compiler here supports", re.compile(r"texture<|removed in CUDA|legacy texture")),
+    ("it has texture references, and NVRTC 11.8 refuses it", re.compile(r"texture<|removed in CUDA")),
     ("no answer within the time limit", re.compile(r"^no answer in")),
     ("a traceback", re.compile(r"Traceback")),
     ("it does not compile", re.compile(r"does not compile")),

@@ -15,24 +15,29 @@ __global__ void read(float *out) { out[threadIdx.x] = tex1Dfetch(table, threadId
 
 
 def refusing(*_: object) -> Compiled:
-    raise InputError("read.cu does not compile: texture is not a template.", "Correct the source.")
+    raise InputError("read.cu does not compile: expected a ';'.", "Correct the source.")
+
+
+def refusing_a_header(*_: object) -> Compiled:
+    raise InputError("read.cu does not compile: read.h, line 3: texture is not a template.", "Correct the source.")
 
 
 def test_without_nvrtc_11_8_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     def missing(release: str) -> nvrtc_job.Nvrtc:
         raise MissingTool(f"NVRTC {release} is not installed.", "")
 
-    monkeypatch.setitem(cuda.COMPILERS, "auto", refusing)
     monkeypatch.setattr(nvrtc_job, "of_release", missing)
-    with pytest.raises(InputError, match="which CUDA 12 removed") as refused:
-        cuda.compile_cuda(TEXT, "read.cu", 90, Options(compiler="auto"))
-    assert "warpbound[nvrtc11]" in str(refused.value)
+    for compiler, text in ((refusing, TEXT), (refusing_a_header, '#include "read.h"')):
+        monkeypatch.setitem(cuda.COMPILERS, "auto", compiler)
+        with pytest.raises(InputError, match="which CUDA 12 removed") as refused:
+            cuda.compile_cuda(text, "read.cu", 90, Options(compiler="auto"))
+        assert "warpbound[nvrtc11]" in str(refused.value)
 
 
 def test_a_file_without_texture_references_keeps_the_compilers_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(cuda.COMPILERS, "auto", refusing)
     for text in ("struct texture { int a; };", "// a texture<float> was here", "my_texture<float> t;"):
-        with pytest.raises(InputError, match="is not a template"):
+        with pytest.raises(InputError, match="expected a"):
             cuda.compile_cuda(text, "read.cu", 90, Options(compiler="auto"))
 
 

@@ -24,6 +24,7 @@ COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 _NOT_BY_NVCC = "NVRTC compiled the device code alone, because nvcc refuses the file: {}"
 
 _TEXTURE_REFERENCE = re.compile(r"^[ \t]*(?:static[ \t]+|extern[ \t]+)?texture[ \t]*<", re.M)
+_NO_TEXTURES = "texture is not a template"  # the words of nvcc and NVRTC
 _WITH_TEXTURES = "11.8"  # the last NVRTC that has texture references; CUDA 12.0 removed them (its release notes)
 _BY_OLDER = f"NVRTC {_WITH_TEXTURES} compiled the device code: it has texture references, which CUDA 12 removed"
 
@@ -41,7 +42,8 @@ def compile_cuda(text: str, name: str, arch: int, options: Options) -> Compiled:
     try:
         return compiler(text, name, arch, options)
     except InputError as refused:
-        if options.compiler not in ("auto", "nvrtc") or not _TEXTURE_REFERENCE.search(text):
+        in_header = _NO_TEXTURES in refused.reason
+        if options.compiler not in ("auto", "nvrtc") or not (in_header or _TEXTURE_REFERENCE.search(text)):
             raise
         return _with_texture_references(text, name, arch, options, refused)
 
@@ -104,7 +106,9 @@ def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
                 output = _by_nvrtc(text, name, arch, options)
             except NoInstance:
                 raise  # the device code compiles: what is missing is said there
-            except WarpboundError:
+            except WarpboundError as device:
+                if isinstance(device, InputError) and _NO_TEXTURES in device.reason:
+                    raise
                 raise refused from None
             note = _NOT_BY_NVCC.format(refused.reason.splitlines()[0].rstrip("."))
             return msgspec.structs.replace(output, notes=(note, *output.notes))

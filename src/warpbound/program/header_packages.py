@@ -38,7 +38,7 @@ _BY_PATTERN = (  # the first that matches
     (r"vulkan/.*", "Vulkan", "apt install libvulkan-dev"),
     (r"glm/.*", "GLM", "apt install libglm-dev"),
     (r"X11/.*", "X11", "apt install libx11-dev"),
-    (r"(d3d|dxgi|D3D|dx)\w*\.h|(windows|Windows|DXGI\w*|dynlink_\w+|ddraw)\.h", "the Windows SDK", "analyze it there"),
+    (r"(d3d|dxgi|dx|D3D|DXGI|DirectX|dynlink_)\w*\.h|([wW]indows|ddraw)\.h", "the Windows SDK", "analyze it there"),
     (r"(nvscibuf|nvscisync|nvscierror|nvsci\w*|nvmedia\w*|cudla)\.h", "NVIDIA's embedded SDK", "-I its folder"),
     (r"FreeImage\w*\.h", "FreeImage", "apt install libfreeimage-dev"),
     (r"opencv\d?/.*|cv\w*\.h", "OpenCV", "apt install libopencv-dev"),
