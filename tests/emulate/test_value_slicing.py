@@ -1,5 +1,6 @@
 """Values that decide nothing are not computed, and a trace does not show it."""
 
+import pickle
 from dataclasses import fields
 
 import numpy as np
@@ -165,14 +166,26 @@ def test_traces_of_examples_are_the_same_with_all_values(name: str, monkeypatch:
     same_with_all_values(program, launch(EXAMPLES / f"{name}.toml"), monkeypatch)
 
 
+def test_a_pipeline_at_mbarriers_needs_none_of_the_values_that_it_moves(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Copies that fill tiles are executed, as barriers wait for their bytes; products and stores are counted."""
+    file = EXAMPLES / "hopper" / "wgmma_product.cu"
+    program = compile_program(file, "sm_90a", defines={"STAGES": "4"})
+    kept = [each.opcode for i, each in enumerate(program.instructions) if i not in unneeded_values(program)]
+    assert {"SYNCS", "UBLKCP"} <= set(kept)
+    assert not {"HGMMA", "STG"} & set(kept)
+    args = {"a": "f16[128,320]:rand", "b": "f16[256,320]:rand", "c": "f32[128,256]:zeros", "n": 256, "k": 320}
+    same_with_all_values(program, launch(grid=2, block=384, smem=131072, args=args), monkeypatch)
+
+
 def same_with_all_values(program, asked, monkeypatch) -> None:
     quick = emulate.trace(program, asked, [0, 1])
     monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))
     whole = emulate.trace(program, asked, [0, 1])
     for field in fields(whole):
-        if field.name not in ("accesses", "streams"):
+        if field.name not in ("accesses", "streams", "meetings"):
             assert np.array_equal(getattr(quick, field.name), getattr(whole, field.name)), field.name
     assert all(np.array_equal(quick.streams[row], stream) for row, stream in whole.streams.items())
+    assert pickle.dumps(quick.meetings) == pickle.dumps(whole.meetings)
     for space in whole.accesses:
         assert listed(quick.accesses[space]) == listed(whole.accesses[space])
 

@@ -4,7 +4,8 @@ A trace holds counts, lane masks and addresses. Instructions outside the slice a
 record addresses, but no value is computed.
 
 Models   Liveness backwards through the control flow from branches, addresses and guards; the contents of global,
-         shared and local memory each as one value.
+         shared and local memory each as one value. Instructions at mbarriers are all executed, and so are bulk copies,
+         whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
          Divisions and roots whose results nobody needs take their short way (`short_ways`).
 Omits    Code that calls other functions: all of it is in the slice.
 """
@@ -28,6 +29,8 @@ _KNOWN = frozenset({
     "tensor_memory", "warpgroup_matrix",
 })  # fmt: skip
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
+
+_AT_BARRIERS = frozenset({"SYNCS", "SYNCSU", "UTCBAR"})  # set up, arrive at and test mbarriers from sm_90 on
 
 Names = frozenset[str]
 _RECENT: "deque[tuple[Program, Slice]]" = deque(maxlen=4)  # the slices that were asked for last
@@ -105,7 +108,7 @@ def _slice(program: Program, uses: list[Use]) -> Slice:
     while True:
         needed = {i for i in inside if not uses[i].removable or uses[i].stores & spaces} | unsure
         needed, live = _with_their_sources(program, uses, needed, after)
-        result = frozenset(space for i in needed for space in uses[i].loads)
+        result = frozenset(space for i in needed for space in _loads(uses[i], code[i], spaces))
         if result <= spaces:
             break
         spaces |= result
@@ -113,6 +116,11 @@ def _slice(program: Program, uses: list[Use]) -> Slice:
     if any(way.results & {name.partition(" ")[0] for name in starts[way.meet]} for way in ways.values()):
         return nothing
     return Slice(frozenset(inside) - needed, ways)
+
+
+def _loads(use: Use, instruction: Instruction, spaces: Set[str]) -> frozenset[str]:
+    """Spaces whose contents a needed instruction reads; a bulk copy moves contents that nobody needs as they are."""
+    return use.loads if instruction.traits.kind != "bulk_copy" or use.stores & spaces else frozenset()
 
 
 def _use(instruction: Instruction) -> Use:
@@ -126,7 +134,11 @@ def _use(instruction: Instruction) -> Use:
         loads = frozenset(("shared",))
     arithmetic = traits.is_arithmetic
     removable = arithmetic or bool(loads or stores or traits.loads)
-    if not removable and any(x.kind == "memory" for x in instruction.operands):
+    if traits.kind == "bulk_copy" and "shared" in stores:
+        removable = False  # an mbarrier waits for its bytes, whether or not anyone needs them
+    elif instruction.opcode in _AT_BARRIERS:
+        loads = stores = frozenset()
+    elif not removable and any(x.kind == "memory" for x in instruction.operands):
         loads = frozenset(GENERIC)
     inputs, outputs = frozenset(reads(instruction)), frozenset(writes(instruction))
     always_writes = outputs
