@@ -7,7 +7,8 @@
 Cases: every example, one launch of every kernel of the corpora (the longest), and the launch files of FOLDER/launches,
 which `warpbound launches FILE.cu --examples -o launches/NAME.toml` writes in FOLDER; their first line names FILE.cu.
 Each case runs once to fill the cache, then twice; the lesser time counts. Time is that of the processor (user and
-system), which depends little on what else the machine does.
+system; of user alone, too), which depends little on what else the machine does. Examples for boards for which no
+compiler is installed are named on standard error and left out of the table.
 """
 
 import json
@@ -72,9 +73,18 @@ def _words(one: Corpus, row: Row) -> list[str]:
     for option, template in (("--grid", shared.grid), ("--block", shared.block)):
         words += [option, ",".join(str(number(part, {})) for part in parts(one.filled(template, row)))]
     words += ["--smem", str(shared.smem)] if shared.smem else []
-    for option, templates in (("--arg", shared.args), ("--define", shared.defines)):
-        words += [word for template in templates for word in (option, one.filled(template, row))]
-    return words
+    words += [word for template in shared.defines for word in ("--define", one.filled(template, row))]
+    more = (shared.measured.between or ())[1:]  # of two launches, the longer
+    given = {word.partition("=")[0]: word for word in (*(one.filled(each, row) for each in shared.args), *more)}
+    names = _parameters(one.folder / shared.source, row.kernel)
+    return words + [word for name, value in given.items() if name in names for word in ("--arg", value)]
+
+
+def _parameters(source: Path, kernel: str) -> set[str]:
+    """Words in the parameter list of a kernel: a corpus gives all arguments that one of its kernels has."""
+    text = source.read_text(encoding="utf-8")
+    found = re.search(rf"__global__[^;{{]*\b{kernel or ''}\w*\s*\(([^)]*)\)", text)
+    return set(re.findall(r"\w+", found[1])) if found else set()
 
 
 def programs(folder: Path) -> Iterator[Case]:
@@ -91,11 +101,17 @@ def measured(words: list[str]) -> dict[str, Any]:
 
 
 def _once(command: list[str]) -> dict[str, Any]:
-    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=SETTINGS) as process:
+    with (
+        tempfile.TemporaryFile() as errors,
+        subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=errors, env=SETTINGS) as process,
+    ):
         _, status, used = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
+        errors.seek(0)
+        reason = errors.read().decode().strip().rpartition("warpbound: ")[2] if process.returncode else ""
     seconds = round(used.ru_utime + used.ru_stime, 3)
-    return {"seconds": seconds, "megabytes": used.ru_maxrss // KIB, "code": process.returncode}
+    result = {"seconds": seconds, "user": round(used.ru_utime, 3), "megabytes": used.ru_maxrss // KIB}
+    return result | {"code": process.returncode} | ({"reason": reason} if reason else {})
 
 
 def measure(out: Path, folder: Path | None, every: int) -> None:
@@ -104,6 +120,8 @@ def measure(out: Path, folder: Path | None, every: int) -> None:
     for name, words in [*examples(), *corpora(), *(programs(folder) if folder else ())][::every]:
         if name not in results:
             results[name] = measured(words)
+            if "reason" in results[name]:
+                sys.stderr.write(f"{name}: {results[name]['reason']}\n")
             out.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
