@@ -206,6 +206,27 @@ def test_rows_are_counted_and_not_followed_to_their_ends(monkeypatch):
     assert classes.length.max() > 10_000
 
 
+@pytest.mark.parametrize(("blocks_of_a_part", "complete"), [(6, True), (1, False)])
+def test_many_parts_of_a_grid_share_the_steps_of_four(blocks_of_a_part, complete, monkeypatch):
+    """21 blocks: four parts of six have all of their steps, 21 parts have a fifth of these."""
+    program, asked = by_length("rows of lanes")
+    monkeypatch.setattr(block_path, "MOST_STEPS", 300)
+    monkeypatch.setattr(module, "LANES_AT_ONCE", blocks_of_a_part * 64)
+    assert classes_of(program, asked).complete == complete
+
+
+@pytest.mark.parametrize("rows", [4_000_000, 9_000_000])
+def test_every_row_of_some_millions_makes_the_classes(rows):
+    """Of more rows, four lanes of a warp are looked at, and the longest may not be among them."""
+    program, _ = by_length("rows of lanes")
+    lengths = np.full(rows + 1, 0, np.int32)
+    lengths[rows - 1_000_002 :] = 40_000
+    args = {"n": rows, "row": lengths, "x": "f32[100000]:zeros", "y": f"f32[{rows}]"}
+    classes = classes_of(program, launch(grid=-(-rows // 1024), block=1024, args=args))
+    assert classes.complete == (rows < 1 << 23)
+    assert len(classes.counts) == 2 + classes.complete
+
+
 LOOPS = [
     "for (int j = b; j < n; j += 3)", "for (int j = n; j > b; j--)", "for (unsigned j = b; j <= 90u; j += 4)",
     "for (int j = b - 40; j != 60; j++)", "for (int j = 100 - b; j >= 0; j -= 7)",

@@ -21,7 +21,8 @@ from warpbound.quick_dataclasses import dataclass
 
 LANES_AT_ONCE = 1 << 19  # lanes of the blocks that are evaluated together: their arrays stay in the caches
 EVERY_LANE = 1 << 20  # lanes of a grid up to which each is evaluated; beyond, PROBE_LANES of PROBE_WARPS of each block
-LANES_WITH_DATA = 1 << 21  # the same where contents of arrays decide; PROBE_WARPS are then those of larger grids still
+LANES_WITH_DATA = 1 << 23  # the same where contents of arrays decide; PROBE_WARPS are then those of larger grids still
+FULL_PARTS = 4  # that take all their steps where contents decide; where a grid has more parts, they share those
 PROBE_LANES = (0, 11, 22, 31)  # the ends of a warp, where guards fall, and two between
 PROBE_WARPS = (0.0, 0.4, 1.0)  # where they are in the block, of its last warp's number
 
@@ -51,9 +52,10 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
     step = max(1, LANES_AT_ONCE // thread.size)
     of_block, first, length = np.empty(len(blocks), np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
     complete = not reads_data or thread.size >= math.prod(launch.block)
+    share = min(1.0, FULL_PARTS * step / len(blocks)) if reads_data and complete else 1.0
     for start in range(0, len(blocks), step):
         path = Path(code, launch, blocks[start : start + step], thread)
-        path.follow()
+        path.follow(share)
         complete &= path.complete
         _, at, inverse = np.unique(path.key, return_index=True, return_inverse=True)
         of_block[start : start + step] = len(first) + inverse.ravel()

@@ -60,8 +60,8 @@ class Path:
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
         self.rounds: dict[int, list[Round]] = {}  # branch of a counted loop -> its last rounds
 
-    def follow(self) -> None:
-        """Evaluate until every lane has ended, or until the steps are used up."""
+    def follow(self, share: float = 1.0) -> None:
+        """Evaluate until every lane has ended, or until that share of the steps is used up."""
         with np.errstate(all="ignore"):
             self._send(0, self.alive)
             steps = 0
@@ -70,7 +70,7 @@ class Path:
                 lanes = self.waiting.pop(at)
                 while True:
                     steps += self.code.relevant[at]
-                    if steps > MOST_STEPS:
+                    if steps > share * MOST_STEPS:
                         self.complete = False
                         return
                     for region, forgetting in self.forgotten.pop(at, ()):
