@@ -11,6 +11,7 @@ from operator import or_
 
 import numpy as np
 
+from warpbound.emulate.shared_order import SharedOrder
 from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.trace import Trace
 from warpbound.program.control_flow import calls
@@ -60,7 +61,7 @@ def tainted_before(program: Program, loads: Set[int]) -> list[int]:
     """The registers that depend on `loads` before each instruction, also through shared and local memory; sets as of
     `program.register_sets`."""
     code, reads = program.instructions, program.register_sets.reads
-    sources, spaces = set(loads), set[str]()
+    sources, order = set(loads), SharedOrder(program)
     while True:
         before = taint(program, sources)
         stores = {
@@ -68,11 +69,18 @@ def tainted_before(program: Program, loads: Set[int]) -> list[int]:
             for i, instruction in enumerate(code)
             if before[i] & reads[i] or (i in loads and instruction.traits.kind in ("copy", "bulk_copy"))
         }
-        stored = _ON_CHIP.intersection(space for i in stores for space in code[i].traits.stores)
-        if stored <= spaces:
+        spaces = _ON_CHIP.intersection(space for i in stores for space in code[i].traits.stores)
+        shared = {i for i in stores if "shared" in code[i].traits.stores}
+        more = {
+            i
+            for i, instruction in enumerate(code)
+            if i not in sources
+            and (instruction.traits.loads & (spaces - {"shared"})
+                 or (shared and "shared" in instruction.traits.loads and order.sources(shared, {i})))
+        }
+        if not more:
             return before
-        spaces |= stored
-        sources |= {i for i, instruction in enumerate(code) if instruction.traits.loads & spaces}
+        sources |= more
 
 
 def draws_work_from_counter(program: Program) -> bool:

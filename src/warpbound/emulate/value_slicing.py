@@ -14,6 +14,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+from warpbound.emulate.shared_order import SharedOrder
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls
@@ -104,23 +105,32 @@ def _slice(program: Program, uses: list[Use]) -> Slice:
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
     uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
     unsure = _read_unwritten(program, uses, after)
-    spaces: frozenset[str] = frozenset()
+    order, sources = SharedOrder(program), set[int]()
     while True:
-        needed = {i for i in inside if not uses[i].removable or uses[i].stores & spaces} | unsure
+        needed = {i for i in inside if not uses[i].removable} | sources | unsure
         needed, live = _with_their_sources(program, uses, needed, after)
-        result = frozenset(space for i in needed for space in _loads(uses[i], code[i], spaces))
-        if result <= spaces:
+        more = _stores_read(uses, code, needed, sources, order)
+        if more <= sources:
             break
-        spaces |= result
+        sources |= more
     starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
     if any(way.results & {name.partition(" ")[0] for name in starts[way.meet]} for way in ways.values()):
         return nothing
     return Slice(frozenset(inside) - needed, ways)
 
 
-def _loads(use: Use, instruction: Instruction, spaces: Set[str]) -> frozenset[str]:
-    """Spaces whose contents a needed instruction reads; a bulk copy moves contents that nobody needs as they are."""
-    return use.loads if instruction.traits.kind != "bulk_copy" or use.stores & spaces else frozenset()
+def _stores_read(
+    uses: Sequence[Use], code: Sequence[Instruction], needed: Set[int], sources: Set[int], order: SharedOrder
+) -> set[int]:
+    """Instructions that change memory which one of those that are needed may read; a bulk copy that is not among the
+    `sources` so far moves contents that nobody needs as they are."""
+    reading = [i for i in needed if code[i].traits.kind != "bulk_copy" or i in sources]
+    spaces = frozenset(space for i in reading for space in uses[i].loads)
+    result = {i for i, use in enumerate(uses) if use.stores & (spaces - {"shared"})}
+    if "shared" in spaces:
+        stores = {i for i, use in enumerate(uses) if "shared" in use.stores} - result
+        result |= order.sources(stores, {i for i in reading if "shared" in uses[i].loads})
+    return result
 
 
 def _use(instruction: Instruction) -> Use:

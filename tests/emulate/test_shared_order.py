@@ -1,0 +1,64 @@
+"""Values stored to shared memory behind a barrier do not reach a load before it, nor a wait at an mbarrier."""
+
+import pytest
+
+from support.sass_listing import PLAIN, kernel
+from warpbound.emulate.shared_order import SharedOrder
+from warpbound.emulate.value_dependence import dependents_of
+from warpbound.emulate.value_slicing import unneeded_values
+
+BARRIER = "BAR.SYNC.DEFER_BLOCKING 0x0"
+LINES = [
+    "S2R R0, SR_TID.X", "MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]", "ISETP.GT.AND P0, PT, R0, 0x5, PT",
+    "STS [R0], R0", BARRIER, "LDS R9, [RZ]", BARRIER,
+    "LOOP", "LDG.E R4, [R2.64]", "STS [R0+0x400], R4", "@P0 BRA `(LOOP)", "LDS R5, [R9+0x400]",
+    "STG.E [R2.64], R5", "EXIT",
+]  # fmt: skip
+
+
+def program(lines):
+    rows = [".L_LOOP:" if line == "LOOP" else PLAIN.format(2, line.replace("LOOP", ".L_LOOP")) for line in lines]
+    return kernel("\n".join(rows), 90)
+
+
+def at(code, start):
+    return next(i for i, instruction in enumerate(code.instructions) if instruction.text.startswith(start))
+
+
+def replaced(old, new):
+    return [new if line == old else line for line in LINES]
+
+
+def without_barrier_behind_the_load():
+    place = LINES.index("LDS R9, [RZ]")
+    return [*LINES[: place + 1], *LINES[place + 2 :]]
+
+
+def load_in_the_loop():
+    moved = [line for line in LINES if line != "LDS R9, [RZ]"]
+    return [*moved[: moved.index("LOOP") + 1], "LDS R9, [RZ]", BARRIER, *moved[moved.index("LOOP") + 1 :]]
+
+
+@pytest.mark.parametrize("lines, reaches", [
+    (LINES, False), (without_barrier_behind_the_load(), True), (load_in_the_loop(), True),
+    (replaced("STS [R0+0x400], R4", "ST.E [R2.64], R4"), True), (replaced(BARRIER, "BAR.SYNC 0x1, 0x40"), True),
+    (replaced(BARRIER, f"@P0 {BARRIER}"), True),
+])  # fmt: skip
+def test_a_store_behind_a_barrier_behind_the_load_is_no_source(lines, reaches):
+    code = program(lines)
+    load, late = at(code, "LDS R9"), at(code, next(x for x in lines if "R4" in x and x.startswith("ST")))
+    first = at(code, "STS [R0], R0")
+    assert SharedOrder(code).sources({first, late}, {load}) == ({first, late} if reaches else {first})
+
+
+@pytest.mark.parametrize("lines, depends", [(LINES, False), (without_barrier_behind_the_load(), True)])
+def test_neither_addresses_nor_values_follow_from_what_comes_later(lines, depends):
+    code = program(lines)
+    loaded, second = at(code, "LDG"), at(code, "LDS R5")
+    assert (second in dependents_of(code, {loaded}).addresses) is depends
+    assert (loaded not in unneeded_values(code)) is depends
+
+
+def test_waits_at_mbarriers_need_no_values_in_shared_memory():
+    code = program(replaced("LDS R5, [R9+0x400]", "SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R20")[:-2] + ["EXIT"])
+    assert {at(code, "LDG"), at(code, "STS [R0+0x400]")} <= unneeded_values(code)
