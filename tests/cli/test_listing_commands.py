@@ -41,6 +41,30 @@ def test_loop_of_the_interval_notes() -> None:
     assert loop["P"] == pytest.approx(4415.6, abs=0.1)
 
 
+SHARED = """
+        /*0000*/                   S2R R0, SR_TID.X ;
+        /*0010*/                   STS [R0.X4], R0 ;
+        /*0020*/                   EXIT ;
+"""
+
+
+@pytest.mark.parametrize(
+    ("code", "options", "words"),
+    [(SHARED, (), "At most 48 of 48 warps are resident"), (SHARED, ("--smem", "49152"), "16 of 48 warps"),
+     (SHARED.replace("STS", "STL"), (), "48 of 48 warps")],
+)  # fmt: skip
+def test_a_listing_that_uses_shared_memory_has_at_most_an_occupancy(code, options, words, tmp_path) -> None:
+    file = tmp_path / "k.sass"
+    file.write_text(code)
+    launch = ("--gpu", "rtx-4090", "--grid", "999", "--block", "256", *options)
+    status, out, _ = ask("analyze", str(file), *launch)
+    assert status == 0
+    assert words in " ".join(out.split())
+    assert ("At most" in out) == words.startswith("At most")
+    (found,) = json.loads(ask("analyze", str(file), *launch, "--format", "json")[1])["results"]
+    assert found["occupancy"]["not_told"] == ["shared"] * words.startswith("At most")
+
+
 BOARDS = ("8800gtx", "gtx280", "c2050", "gtx570", "k20c", "gtx750ti", "m2200", "gtx980", "p100")
 
 

@@ -227,10 +227,11 @@ def _without_board(case: Case) -> KernelResult:
 def _frame(case: Case) -> Entry:
     """Fields of the result that do not depend on the work."""
     launch = case.launch
+    not_told = launch_counts.not_told(case.program, launch.smem if launch else 0)
     return {
         "kernel": case.program.title,
         "gpu": case.gpu.key,
-        "occupancy": launch_counts.occupancy(case.residency),
+        "occupancy": launch_counts.occupancy(case.residency, not_told),
         "cache": "cold" if case.settings.cache == "flushed" else case.settings.cache,
         "gpu_name": case.gpu.name,
         "program": code_tables.program_facts(case.program, case.facts),

@@ -1,9 +1,10 @@
 """Counts of an answer: occupancy, bounds, and the instructions, traffic and operations of the whole launch."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.predict import Prediction
+from warpbound.program.kernel import SHARED_NOT_TOLD, Program
 from warpbound.residency import UNLIMITED, Residency
 from warpbound.result.kernel import Bound, FlopCounts, Instructions, MemoryTraffic, Occupancy
 from warpbound.result.quantities import FLOP_KINDS
@@ -23,8 +24,11 @@ FROM_TRAFFIC = (  # of the executed sample; stores without atomics
 NO_COUNTS = Counts()
 
 
-def occupancy(residency: Residency) -> Occupancy:
-    """Blocks and warps per SM, what limits them and the smallest change that admits more."""
+def occupancy(residency: Residency, not_told: Sequence[str] = ()) -> Occupancy:
+    """Blocks and warps per SM, what limits them and the smallest change that admits more.
+
+    not_told : resources of which the input does not tell what a block uses.
+    """
     return Occupancy(
         blocks_per_sm=residency.blocks_per_sm,
         warps_per_sm=residency.warps_per_sm,
@@ -32,7 +36,14 @@ def occupancy(residency: Residency) -> Occupancy:
         limiters=list(residency.limiters),
         block_limits=finite_limits(residency.block_limits),
         next_step=" ".join(step.sentence for step in residency.next_step) or None,
+        not_told=list(not_told),
     )
+
+
+def not_told(program: Program, smem: int) -> list[str]:
+    """Shared memory, where a kernel uses it and neither its listing nor the launch gives the bytes."""
+    uses = any("shared" in instruction.traits.spaces for instruction in program.instructions)
+    return ["shared"] if uses and not smem and SHARED_NOT_TOLD in program.assumed else []
 
 
 def finite_limits(block_limits: Mapping[str, int]) -> dict[str, int]:

@@ -43,6 +43,9 @@ class Fixup:
     addend: int = 0
 
 
+SHARED_NOT_TOLD = "shared memory and barriers are not in a listing: none assumed; --smem gives the bytes of a block"
+
+
 @dataclass(frozen=True)
 class Program:
     """One kernel as compiled.

@@ -27,6 +27,7 @@ def occupancy_sentence(entry: KernelResult) -> Text:
     own = entry.occupancy
     blocks = count(own.blocks_per_sm, "block")
     share = 100 * own.warps_per_sm / own.max_warps_per_sm
+    blocks = f"At most {blocks}" if own.not_told else blocks
     return Text(
         f"{blocks} per SM, {own.warps_per_sm} of {own.max_warps_per_sm} warps ({share:.0f} %), "
         f"limited by {listed(own.limiters)}."

@@ -190,6 +190,10 @@ def hiding(entry: KernelResult) -> Text:
     if (sms := entry.sms) is not None and sms.with_a_block < sms.count:
         idle = f"{sms.with_a_block} of {sms.count} SMs have a block: more blocks would use the others"
         return Text(f"{idle}, more occupancy would not.")
+    if occupancy.not_told:
+        words = "fewer if a block uses much shared memory (--smem BYTES)"
+        needed = f"{amount(math.ceil(least))} would hide the latency."
+        return Text(f"At most {resident} of {most} warps are resident, {words}; {needed}")
     start = f"{resident} of {most} warps are resident; {amount(math.ceil(least))} would hide the latency: "
     if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")

@@ -51,6 +51,7 @@ class Occupancy(msgspec.Struct, frozen=True, kw_only=True):
     limiters: Limiters
     block_limits: Unpublished[dict[str, int]]
     next_step: Annotated[str | None, Meta(description="The smallest changes that admit more, in words")]
+    not_told: Annotated[list[str], Meta(description="Resources whose use the input does not tell"), ADDED] = []
 
 
 class Latency(msgspec.Struct, frozen=True, kw_only=True):
