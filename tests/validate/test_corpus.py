@@ -1,16 +1,23 @@
 """Corpora are data: what they say becomes seconds, launches and kinds of rows; what is wrong in them is said."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
 
+from warpbound.analysis.accuracy import form
+from warpbound.analysis.answer import reworked, work_of
 from warpbound.analysis.interval import CLASSES
+from warpbound.analysis.sustained import settled
+from warpbound.analysis.timing import launch_prediction
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError, MissingTool
 from warpbound.validate import row_prediction
 from warpbound.validate.corpus import corpus, seconds_of, shipped
-from warpbound.validate.row_prediction import answer
+from warpbound.validate.interval_calibration import stated
+from warpbound.validate.judged_row import Result
+from warpbound.validate.row_prediction import answer, row_case
 
 SOURCE = """
 extern "C" __global__ void add(float* to, const float* x, int n) {
@@ -36,6 +43,14 @@ unit = "us"
 n = [1024]
 """
 ROWS = "gpu,n,blocks,us\n# a remark\na100-sxm-80gb,1024,4,3.0\na100-sxm-80gb,1048576,4096,7.5\n"
+
+MULTIPLY_ADDS = """
+extern "C" __global__ void add(float* to, const float* x, int n) {
+    float a = threadIdx.x, b = blockIdx.x, c = n, d = 1.0f;
+    for (int i = 0; i < 200; ++i) { a = a * 0.5f + b; b = b * 0.2f + a; c = c * 0.1f + d; d = d * 0.3f + c; }
+    to[blockIdx.x * blockDim.x + threadIdx.x] = a + b + c + d + x[0];
+}
+"""
 
 
 @pytest.fixture
@@ -63,6 +78,25 @@ def test_a_row_goes_through_the_whole_chain(folder):
     assert said.bare[0] < said.seconds["warpbound"] < said.bare[1]
     assert said.binds in CLASSES.values()
     assert 2e-6 < said.seconds["warpbound"] < 2e-5
+
+
+def test_a_row_at_a_predicted_clock_is_judged_by_the_interval_that_a_report_states(folder):
+    """An L40 at its power limit: both edges of the clock that it may hold, after the model's own error."""
+    (folder / "add.cu").write_text(MULTIPLY_ADDS)
+    (folder / "corpus.toml").write_text(TABLE.replace("choices", 'clock = "sustained"\nchoices'))
+    (folder / "rows.csv").write_text("gpu,n,blocks,us\nl40,250000,976,10\n")
+    (row,) = corpus(folder).rows
+    predicted = answer(corpus(folder), row, ())
+    case = row_case(corpus(folder), row)
+    report = launch_prediction(*settled(case, work_of(case), reworked))
+    result = Result(
+        "here", "add", "l40", "", "judged", row.seconds, dict(predicted.seconds), bare=predicted.bare,
+        clocks_s=predicted.clocks_s, binds=predicted.binds,
+    )  # fmt: skip
+    fast_s, slow_s = predicted.clocks_s
+    assert 0.9 * fast_s < predicted.seconds["warpbound"] < slow_s / 1.05
+    assert stated(result, form(result.binds)) == pytest.approx(report.interval, rel=1e-9)
+    assert answer(corpus(folder), replace(row, clock_MHz=1500.0), ()).clocks_s is None
 
 
 def test_a_difference_of_launches_has_no_launch_in_it(folder):

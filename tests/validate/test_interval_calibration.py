@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.analysis.accuracy import ANY, Form
+from warpbound.analysis.accuracy import ANY, AS_SPREAD, Form
 from warpbound.analysis.interval import LEAST, stretched
-from warpbound.validate.interval_calibration import MOST, edge, form_errors, score, with_held_back_intervals
+from warpbound.validate.interval_calibration import MOST, edge, form_errors, score, stated, with_held_back_intervals
 from warpbound.validate.judged_row import Result
 from warpbound.validate.results import validation_of
 
@@ -89,6 +89,17 @@ def test_an_interval_that_is_held_back_does_not_know_what_was_measured():
     assert calm.interval == wild.interval
     assert calm.inside
     assert not wild.inside
+
+
+def test_an_interval_reaches_the_clocks_that_the_board_may_hold():
+    """After the model's own error: 10 % slower and 20 % faster clocks, by hand; an edge that is held moves nothing."""
+    unit = math.hypot(HALF, LEAST)
+    for clocks_s, below, above in (
+        (None, unit, unit), ((None, 1.1), unit, math.hypot(unit, math.log(1.1))),
+        ((1 / 1.2, None), math.hypot(unit, math.log(1.2)), unit),
+    ):  # fmt: skip
+        found = stated(msgspec.structs.replace(result(0.0), clocks_s=clocks_s), AS_SPREAD)
+        assert np.log(found) == pytest.approx([-below, above])
 
 
 def test_calibration_rows_and_refusals_tell_nothing():

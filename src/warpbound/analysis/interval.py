@@ -44,6 +44,7 @@ _NAMED = ("launch", "dram", "l2", "l1", "latency")
 _OF_RESOURCE = {name: name if name in _NAMED else "sm" for name in RESOURCES} | {"lsu": "l1"}
 # bottleneck, a resource or a queue -> class of launches that share the model's error
 CLASSES: Mapping[str, str] = _OF_RESOURCE | {queue: _OF_RESOURCE[name] for queue, name in RESOURCE_OF.items()}
+HeldSeconds = tuple[float | None, float | None]  # at the highest and the lowest clock held; None: as predicted
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,15 @@ class Interval:
         low = self.time_s * math.exp(-math.hypot(math.log(self.time_s / self.low), shift))
         doubt = max(self.doubts.get(cause, 0.0), shift / INTERVAL * self.time_s)
         return Interval(self.time_s, low, self.high, {**self.doubts, cause: doubt})
+
+    def with_held_clocks(self, seconds: HeldSeconds | None) -> "Interval":
+        """Reaches the times at the highest and the lowest clock that the board may hold by its power.
+
+        After the model's own error, which was measured at known clocks.
+        """
+        fast_s, slow_s = seconds or (None, None)
+        slower = self if slow_s is None else self.with_slower(slow_s, CLOCK)
+        return slower if fast_s is None else slower.with_faster(fast_s, CLOCK)
 
     def with_form(self, kind: str) -> "Interval":
         """With the model's own error for a class of launches: the interval that answers state."""

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warpbound.analysis import interval
 from warpbound.analysis.case import WARP, Case
-from warpbound.analysis.interval import Interval
+from warpbound.analysis.interval import HeldSeconds, Interval
 from warpbound.analysis.static import Work
 from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
 from warpbound.headline.batch import launch_seconds
@@ -42,7 +42,8 @@ def launch_prediction(case: Case, work: Work, resident_blocks: float | None = No
     if prediction is None:
         return None
     edges = Interval.of(prediction).with_form(class_of(prediction, work, case))
-    return _with_held_clocks(edges, case, work, launch_of(case, work, resident_blocks)).stated_on(prediction)
+    clocks_s = held_clock_seconds(case, work, launch_of(case, work, resident_blocks))
+    return edges.with_held_clocks(clocks_s).stated_on(prediction)
 
 
 def class_of(prediction: LaunchPrediction, work: Work, case: Case) -> str:
@@ -184,16 +185,16 @@ def _with_sampling(edges: Interval, work: Work, launch: LaunchedWork) -> Interva
     return edges.with_sampling(less_s / (1 + counts), more_s * (1 + counts))
 
 
-def _with_held_clocks(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
-    """Reaches the times at both ends of the clocks that the board may hold by its power.
+def held_clock_seconds(case: Case, work: Work, launch: LaunchedWork) -> HeldSeconds | None:
+    """Times at the highest and the lowest clock that the board may hold by its power, None for one that it holds.
 
-    After the model's own error, which was measured at known clocks.
+    None where its power is not known, or does not decide the clock.
     """
     if case.held is None:
-        return edges
-    slow_hz, fast_hz = case.held.slow_hz, case.held.fast_hz
-    slower = edges if slow_hz == case.clock_hz else edges.with_slower(_at(slow_hz, work, launch), interval.CLOCK)
-    return slower if fast_hz == case.clock_hz else slower.with_faster(_at(fast_hz, work, launch), interval.CLOCK)
+        return None
+    clocks = case.held.fast_hz, case.held.slow_hz
+    fast, slow = (None if clock_hz == case.clock_hz else _at(clock_hz, work, launch) for clock_hz in clocks)
+    return fast, slow
 
 
 def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.analysis.accuracy import ANY, Form
-from warpbound.analysis.interval import halves, stretched
+from warpbound.analysis.interval import Interval, halves, stretched
 from warpbound.validate.judged_row import Result
 from warpbound.validate.row_prediction import HEADLINE
 
@@ -44,8 +44,14 @@ def with_held_back_intervals(results: Sequence[Result], others: Sequence[Result]
         key = (r.binds, group(r))
         if key not in forms:
             forms[key] = _form(r.binds, [other for other in pool if group(other) != group(r)])
-        time_s = r.seconds[HEADLINE] or 0.0
-        yield msgspec.structs.replace(r, interval=stretched(time_s, r.bare, forms[key]))
+        yield msgspec.structs.replace(r, interval=stated(r, forms[key]))
+
+
+def stated(r: Result, form: Form) -> tuple[float, float]:
+    """The interval that a report states: the model's own error, then the clocks that the board may hold."""
+    time_s = r.seconds[HEADLINE] or 0.0
+    edges = Interval(time_s, *stretched(time_s, r.bare or (time_s, time_s), form), {}).with_held_clocks(r.clocks_s)
+    return edges.low, edges.high
 
 
 def is_judged(r: Result) -> bool:

@@ -2,12 +2,15 @@
 
 import msgspec
 
+from warpbound.analysis.interval import HeldSeconds
+
 
 class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     """One row and its answer. seconds : by model, None where it gives none. group : rows that do the same work.
 
     interval : as it would have been stated had this corpus not been measured on this board. bare : before measured
-    launches widened it. binds : the class that its form error is of.
+    launches widened it. clocks_s : times at the highest and the lowest clock that the board may hold by its power; None
+    where the clock is known or assumed. binds : the class that its form error is of.
     """
 
     corpus: str
@@ -20,6 +23,7 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
     group: int = 0
     interval: tuple[float, float] | None = None
     bare: tuple[float, float] | None = None
+    clocks_s: HeldSeconds | None = None
     binds: str = ""
     bottleneck: str | None = None
     proxy: bool = False

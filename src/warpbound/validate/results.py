@@ -98,8 +98,8 @@ def _result(corpus: Corpus, row: Row, prediction: Answer, groups: dict[object, i
     group = groups.setdefault(same, len(groups) + 1) if row.choice_of else 0
     return Result(
         corpus.name, row.kernel, row.gpu, row.label(corpus.shared), row.kind, row.seconds,
-        dict(prediction.seconds), group, None, prediction.bare, prediction.binds, prediction.bottleneck,
-        prediction.proxy, prediction.refused,
+        dict(prediction.seconds), group, None, prediction.bare, prediction.clocks_s, prediction.binds,
+        prediction.bottleneck, prediction.proxy, prediction.refused,
     )  # fmt: skip
 
 

@@ -10,9 +10,10 @@ from warpbound.adapt.answers import answers
 from warpbound.analysis import interval
 from warpbound.analysis.answer import launch_facts, reworked, work_of
 from warpbound.analysis.case import Case, case_of
+from warpbound.analysis.interval import HeldSeconds
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.sustained import settled
-from warpbound.analysis.timing import before_form, class_of
+from warpbound.analysis.timing import before_form, class_of, held_clock_seconds, launch_of
 from warpbound.analysis.workload_prediction import before_form as before_form_of_work
 from warpbound.analysis.workload_prediction import launched as launched_work
 from warpbound.analysis.workload_prediction import predicted
@@ -34,7 +35,8 @@ PAPER_MODELS = ("roofline_2009", "hong_kim_2009", "volkov_2016")
 class Answer:
     """Seconds by model (None: it gives no time), the headline's interval, class and bottleneck; or why there is none.
 
-    bare : the interval of parameters and clock, before measured launches widen it.
+    bare : the interval of parameters and of an assumed clock, before measured launches widen it. clocks_s : times at
+    the highest and the lowest clock that the board may hold by its power; None where the clock is known or assumed.
     """
 
     seconds: Mapping[str, float | None] = field(default_factory=dict)
@@ -43,6 +45,7 @@ class Answer:
     bottleneck: str | None = None
     proxy: bool = False
     refused: str = ""
+    clocks_s: HeldSeconds | None = None
 
 
 def answer(corpus: Corpus, row: Row, papers: tuple[str, ...] = PAPER_MODELS) -> Answer:
@@ -128,8 +131,10 @@ def _answered(case: Case, papers: tuple[str, ...]) -> Answer:
         raise InputError(f"{case.program.title} was not executed.", work.not_executed or "Give every argument.")
     theirs = answers(papers, launch_facts(case, work))
     seconds = {HEADLINE: timing.time_s} | {name: theirs[name].time_s for name in papers}
-    proxy = case.program.proxy_isa is not None
-    return Answer(seconds, timing.interval, class_of(timing, work, case), timing.bottleneck, proxy)
+    return Answer(
+        seconds, timing.interval, class_of(timing, work, case), timing.bottleneck,
+        proxy=case.program.proxy_isa is not None, clocks_s=held_clock_seconds(case, work, launch_of(case, work)),
+    )  # fmt: skip
 
 
 def _launch(corpus: Corpus, row: Row, program: Program, extra: tuple[str, ...]) -> Launch:
