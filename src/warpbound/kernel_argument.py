@@ -20,6 +20,7 @@ from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import parts
 from warpbound.table_decoding import Form, TableFault, decoded, suggestion
+from warpbound.texture_sampling import Sampling
 
 Dtype = Literal["f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool"]
 Fill = Literal["zeros", "ones", "iota", "rand", "randn"]
@@ -65,6 +66,7 @@ class Argument:
     limit: str = ""  # `below` as an expression of other arguments, where it names any
     tensor_map: builtins.bytes | None = field(default=None, repr=False)  # of an array or alias: this map is passed by
     # value, with the address filled in (`emulate.tensor_maps`)
+    texture: Sampling = Sampling()  # how a kernel reads an array that its parameter takes as a texture object
     is_rows: bool = False  # the kernel gets an array of pointers to the rows of this one
 
     @property

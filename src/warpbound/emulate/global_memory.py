@@ -7,13 +7,15 @@ and the place of its byte among all bytes, the *offset*. Bytes that nothing touc
 
 import mmap
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_queries import greatest, least
+from warpbound.emulate.texture_objects import Texture
 from warpbound.quick_dataclasses import dataclass
 
 BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
@@ -108,10 +110,11 @@ class Unfilled:
 class Image:
     """The bytes of global memory, and the place of each array.
 
-    printed : takes what the kernel prints; None: it prints nothing.
+    printed : takes what the kernel prints; None: it prints nothing. textures : texture and surface objects by number.
     """
 
     printed: list[bytes] | None = None
+    textures: Mapping[int, Texture] = MappingProxyType({})
 
     def __init__(self, plans: list[Plan]) -> None:
         at = GAP

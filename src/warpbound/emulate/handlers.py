@@ -25,6 +25,7 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     tensor_boxes,
     tensor_memory,
     tensor_memory_products,
+    texture_fetches,
     warp_collectives,
     warpgroup_products,
     wide_atomics,

@@ -13,6 +13,8 @@ from warpbound.emulate.device_runtime import ADDRESSES
 from warpbound.emulate.global_memory import BASE, MOST_B, SLOTS_END, Fill, Image, Plan, slot_bits
 from warpbound.emulate.operand_access import Constants
 from warpbound.emulate.special_registers import SMS
+from warpbound.emulate.texture_arguments import is_object, texture_of
+from warpbound.emulate.texture_objects import Texture
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES, check_elements
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
@@ -322,8 +324,13 @@ def _parameter_bytes(
     """The parameter area as the kernel reads it."""
     by_name = {argument.name: i for i, argument in enumerate(arguments)}
     area = bytearray(end(parameters))
+    objects: dict[int, Texture] = {}
+    image.textures = objects
     for i, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
-        if argument.kind == "array":
+        if argument.kind == "array" and is_object(parameter.type):
+            objects[len(objects) + 1] = texture_of(argument, image.address(places[i]))
+            raw = len(objects).to_bytes(8, "little")
+        elif argument.kind == "array":
             raw = (image.address(places[i]) + argument.offset).to_bytes(8, "little")
         elif argument.kind == "alias":
             alias = argument.alias

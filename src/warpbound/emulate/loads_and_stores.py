@@ -181,7 +181,7 @@ def elements_of(words: list[Value], size: int, count: int) -> Value:
 def load(here: Site) -> Handler:
     """A load from one space."""
     size, operand, space = width(here), memory_operand(here), here.instruction.traits.spaces[0]
-    store = _writer(here, size)
+    store = writer(here, size)
     if space == "global":
         wide = global_address(operand, here)
         return lambda x: store(x, load_global(x, wide(x), size))
@@ -205,7 +205,7 @@ def store(here: Site) -> Handler:
 def load_generic(here: Site) -> Handler:
     """LD: the upper word of the address selects shared, local or global memory."""
     size, address = width(here), global_address(memory_operand(here), here)
-    store = _writer(here, size)
+    store = writer(here, size)
 
     def one(x: State, space: str, addresses: NDArray[np.uint64]) -> None:
         if space == "global":
@@ -278,7 +278,7 @@ def load_constant(here: Site) -> Handler:
     operand = next(operand for operand in here.instruction.operands if operand.kind == "constant")
     if not isinstance(operand.bank, int):
         raise unsupported(here.instruction, ", a bindless constant bank")
-    store = _writer(here, size)
+    store = writer(here, size)
     terms = [term for term in operand.terms if term.index != RZ]
     count = max(1, size // 4)
     if not terms:
@@ -303,7 +303,7 @@ def load_constant(here: Site) -> Handler:
     return handler
 
 
-def _writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
+def writer(here: Site, size: int) -> Callable[[State, list[Value]], None]:
     """Store the words of a load into its registers; small signed integers are extended."""
     output, *others = [operand for operand in here.instruction.operands if not is_predicate(operand)]
     if size == WIDEST and others[0].kind == "register":  # two runs of four; the upper one is printed first

@@ -162,6 +162,9 @@ class _Watch:
     def fresh(self, what: str) -> None:
         """What was never written is no race."""
 
+    def uncomputed(self, what: str) -> None:
+        """Values are not followed."""
+
     def arrive(self, at: int, warps: Cells) -> None:
         """Nothing is counted."""
 

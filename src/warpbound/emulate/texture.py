@@ -1,20 +1,27 @@
-"""Textures, surfaces and single-bit products of a warpgroup: counted, not computed; their results are unknown.
+"""Textures, surfaces and single-bit products of a warpgroup that a trace counts without computing them.
 
-A fetch returns 0; the accumulators of a product keep their old values.
+A fetch returns 0 where no texture object is described, or where its form is not executed (`texture_fetches`); the
+accumulators of a product keep their old values.
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 
 import numpy as np
 
-from warpbound.emulate import warpgroup_products  # noqa: F401  (enters what is computed)
+from warpbound.emulate import (
+    texture_fetches,
+    warpgroup_products,  # noqa: F401  (enters what is computed)
+)
 from warpbound.emulate.operand_access import Site
-from warpbound.emulate.semantics import PLAIN, Handler
+from warpbound.emulate.semantics import PLAIN, Build, Handler
 from warpbound.emulate.state import State
+from warpbound.errors import InputError
 from warpbound.isa.traits import Traits, table
 from warpbound.program.instruction import RZ
 
 LARGEST_RESULT = 4  # registers that one fetch can write
+UNKNOWN = "textures and surfaces"
 
 
 def absent(here: Site) -> Handler:
@@ -30,6 +37,8 @@ def absent(here: Site) -> Handler:
     count = min(LARGEST_RESULT, max(1, (mask & 15).bit_count()))
 
     def handler(x: State) -> None:
+        if x.recorder is not None:
+            x.recorder.uncomputed(UNKNOWN)
         if targets:
             for i in range(count):
                 x.put(targets[-1] + i if count <= 2 or len(targets) == 1 else targets[i // 2] + i % 2, np.uint32(0))
@@ -37,20 +46,32 @@ def absent(here: Site) -> Handler:
     return handler
 
 
+def _where_described(build: Callable[..., Handler], here: Site) -> Handler:
+    """What `build` makes; zeros where it cannot, and in lanes without an object."""
+    zeros = absent(here)
+    try:
+        return build(here, lambda x, _: zeros(x))
+    except InputError:
+        return zeros
+
+
 def _unchanged(here: Site) -> Handler:
     return lambda x: None
 
 
+_FETCHES = {
+    "TEX": texture_fetches.fetch, "TLD": texture_fetches.fetch, "SULD": texture_fetches.load_surface,
+    "SUST": texture_fetches.store_surface,
+}  # fmt: skip
 _BY_KIND = {"texture": absent, "surface": absent, "warpgroup_matrix": _unchanged}
-COUNTED: Mapping[str, Callable[[Site], Handler]] = {
+COUNTED: Mapping[str, Build] = {
     opcode: _BY_KIND[traits.kind]
     for opcode, traits in table().items()
     if traits.kind in _BY_KIND and opcode not in PLAIN
-}
+} | {opcode: partial(_where_described, build) for opcode, build in _FETCHES.items()}
 
 
 def unknown_source(traits: Traits) -> str:
-    """Name in a trace for the unknown result of a counted instruction; empty for a computed instruction."""
-    if traits.opcode not in COUNTED:
-        return ""
-    return "textures and surfaces" if traits.kind in ("texture", "surface") else "sums of wgmma (counted, not computed)"
+    """Name in a trace for the unknown result of a counted product; empty for any other instruction."""
+    counted = traits.opcode in COUNTED and traits.kind == "warpgroup_matrix"
+    return "sums of wgmma (counted, not computed)" if counted else ""

@@ -303,6 +303,10 @@ class Recording:
         """Report that the instruction read an array with unknown contents."""
         self.unknown.setdefault(CONTENTS_OF.format(name=name), set()).add(self.at)
 
+    def uncomputed(self, what: str) -> None:
+        """Report that the instruction gave zeros for what is not computed."""
+        self.unknown.setdefault(what, set()).add(self.at)
+
     def stray(self, lanes: int) -> None:
         """Count lanes of the instruction that were outside their arrays and let through."""
         self.strays[self.at] = self.strays.get(self.at, 0) + lanes

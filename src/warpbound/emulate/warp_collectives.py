@@ -4,7 +4,9 @@
 import numpy as np
 
 from warpbound.emulate.operand_access import (
+    FALSE,
     Site,
+    constant,
     integer,
     is_predicate,
     predicate,
@@ -226,12 +228,14 @@ def read_special(here: Site) -> Handler:
 
 @executes("R2UR")
 def to_uniform(here: Site) -> Handler:
-    """R2UR: the value of the first active lane of each warp; the predicate: in which lanes it is another."""
+    """R2UR: the value of the first active lane of each warp; the predicate: in which lanes it is another; .OR: or the
+    predicate was true."""
     source = here.sources[0]
     reader, write = integer(source, here), write_words(here.output)
     has_predicate = bool(here.predicates_out)
     per_lane = has_predicate and here.predicates_out[0].kind == "predicate"
     out = write_predicate(here.predicates_out[0] if has_predicate else None)
+    before = predicate(here.predicates_out[0], here) if has_predicate else constant(FALSE)
 
     def handler(x: State) -> None:
         rows = _by_warp(x, reader(x))
@@ -240,6 +244,7 @@ def to_uniform(here: Site) -> Handler:
         write(x, value)
         if has_predicate:
             differs = (rows != value[:, None]) & x.active().reshape(-1, LANES)
-            out(x, differs.reshape(-1) if per_lane else differs.any(axis=1))
+            result = differs.reshape(-1) if per_lane else differs.any(axis=1)
+            out(x, result | before(x) if here.has("OR") else result)
 
     return handler

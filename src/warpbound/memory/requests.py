@@ -25,7 +25,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes, matrices
 from warpbound.quick_dataclasses import dataclass
 
-KINDS = {"load": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
+KINDS = {"load": READ, "texture": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
 NOWHERE = np.uint64(2**64 - 1)  # an address that no lane has
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory
 _LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
@@ -93,7 +93,9 @@ def kind(instruction: Instruction, space: str) -> int:
         else:
             stores = "global" in traits.stores
         return (UPDATE if "RED" in instruction.opcode else WRITE) if stores else READ
-    return KINDS.get(instruction.traits.kind, -1)
+    if traits.kind == "surface":
+        return WRITE if traits.result == "none" else READ
+    return KINDS.get(traits.kind, -1)
 
 
 def bypasses_l1(instruction: Instruction) -> bool:

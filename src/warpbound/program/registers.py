@@ -64,6 +64,8 @@ def reads(instruction: Instruction) -> tuple[str, ...]:
         if operand.kind in ("memory", "constant"):
             for term in operand.terms:
                 names += _names(term, _address_width(instruction, operand, term))
+    if instruction.opcode == "R2UR" and "OR" in instruction.modifiers:  # the predicate that it also writes
+        names += _names(instruction.operands[0], 1)
     if "X" in instruction.modifiers or "CC" in instruction.modifiers:
         names.append("CC")
     if instruction.traits.result == "registers":

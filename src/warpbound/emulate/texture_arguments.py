@@ -1,0 +1,35 @@
+"""Arrays of a launch that the kernel takes as texture or surface objects."""
+
+import re
+from typing import Literal
+
+from warpbound.emulate.texture_objects import Texture
+from warpbound.errors import InputError
+from warpbound.kernel_argument import DTYPES, Argument
+
+_OBJECT = re.compile("cuda(Texture|Surface)Object_t")
+TEXELS: dict[str, Literal["signed", "unsigned", "float"]] = {
+    "f32": "float", "f16": "float", "i8": "signed", "i16": "signed", "i32": "signed", "u8": "unsigned",
+    "u16": "unsigned", "u32": "unsigned",
+}  # fmt: skip
+CHANNELS, MOST_AXES = (1, 2, 4), 3
+
+
+def is_object(declared: str) -> bool:
+    """Whether a parameter of this type is a texture or surface object; a pointer to some is none."""
+    return bool(_OBJECT.search(declared)) and "*" not in declared
+
+
+def texture_of(argument: Argument, address: int) -> Texture:
+    """An array as a texture or surface object. (n,): linear memory; (rows, columns); (rows, columns, channels).
+
+    Raises InputError where no texture has such elements.
+    """
+    dtype = str(argument.dtype)
+    shape = argument.shape if len(argument.shape) > 1 else (0, *argument.shape)
+    height, width, channels = shape if len(shape) == MOST_AXES else (*shape, 1)[:MOST_AXES]
+    if dtype not in TEXELS or len(shape) > MOST_AXES or channels not in CHANNELS:
+        reason = f"argument '{argument.name}' is {dtype}{list(argument.shape)}, which is no texture."
+        raise InputError(reason, "Give f32[ROWS,COLUMNS], or 2 or 4 channels as the last of three sizes.")
+    kind, size = TEXELS[dtype], DTYPES[dtype].itemsize
+    return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, argument.texture)

@@ -1,0 +1,179 @@
+"""Textures and surfaces equal what the formulas of the CUDA C++ Programming Guide give, lane by lane."""
+
+from dataclasses import replace
+from math import floor
+
+import numpy as np
+import pytest
+
+import warpbound
+from warpbound.errors import InputError
+from warpbound.kernel_launch import launch
+from warpbound.program.source_files import compile_program
+from warpbound.texture_sampling import Sampling
+
+pytestmark = pytest.mark.cuda
+
+SOURCE = """
+extern "C" __global__ void fetch(cudaTextureObject_t t, float *out, int first)
+{ int i = threadIdx.x; out[i] = tex1Dfetch<float>(t, first + i); }
+extern "C" __global__ void plain(const float *t, float *out, int first)
+{ int i = threadIdx.x; out[i] = __ldg(t + first + i); }
+extern "C" __global__ void at(cudaTextureObject_t t, const float *x, const float *y, float *out)
+{ int i = threadIdx.x; out[i] = tex2D<float>(t, x[i], y[i]); }
+extern "C" __global__ void along(cudaTextureObject_t t, const float *x, float *out)
+{ int i = threadIdx.x; out[i] = tex1D<float>(t, x[i]); }
+extern "C" __global__ void pixels(cudaTextureObject_t t, uchar4 *out)
+{ int i = threadIdx.x; out[i] = tex2D<uchar4>(t, i + 0.5f, 1.5f); }
+extern "C" __global__ void channels(cudaTextureObject_t t, float *out)
+{ int i = threadIdx.x; float4 v = tex2D<float4>(t, i + 0.5f, 1.5f); out[i] = v.y; out[i + 32] = v.w; }
+extern "C" __global__ void chosen(const cudaTextureObject_t *which, cudaTextureObject_t a, cudaTextureObject_t b, float *out)
+{ int i = threadIdx.x; out[i] = tex1Dfetch<float>(which[i], i); }
+extern "C" __global__ void moved(cudaSurfaceObject_t s, int x, int y, short *out)
+{ int i = threadIdx.x; short v; surf2Dread(&v, s, 2 * i, y); out[i] = v;
+  surf2Dwrite((short)(v + 1), s, 2 * (i + x), y + 1); }
+extern "C" __global__ void lenient(cudaSurfaceObject_t s, int x, float4 *out)
+{ int i = threadIdx.x; float4 v, w; surf2Dread(&v, s, 16 * (i + x), 0, cudaBoundaryModeZero);
+  surf2Dread(&w, s, 16 * (i + x), 5, cudaBoundaryModeClamp); out[i] = v; out[i + 32] = w;
+  surf2Dwrite(v, s, 16 * (i + x), 1, cudaBoundaryModeZero); }
+extern "C" __global__ void layered(cudaTextureObject_t t, float *out)
+{ out[threadIdx.x] = tex3D<float>(t, 0.f, 0.f, 0.f); }
+"""
+RNG = np.random.default_rng(7)
+TEXELS = RNG.standard_normal((5, 12)).astype(np.float32)
+
+
+def executed(kernel, arch, args, sampling=None):
+    program = compile_program(SOURCE, f"sm_{arch}", kernel)
+    asked = launch(grid=1, block=32, args=args)
+    if sampling is not None:
+        asked = replace(asked, args=(replace(asked.args[0], texture=sampling), *asked.args[1:]))
+    return warpbound.run(program, asked)
+
+
+def texel(array, column, row, modes, normalized):
+    """T[i, j] with each index put into range as its mode says."""
+    places = []
+    for index, size, mode in zip((column, row), array.shape[::-1], modes, strict=True):
+        if mode == "border" and not 0 <= index < size:
+            return 0.0
+        if mode in ("wrap", "mirror") and normalized:
+            rounds = floor(index / size)
+            inner = index - rounds * size
+            places.append(size - 1 - inner if mode == "mirror" and rounds % 2 else inner)
+        else:
+            places.append(min(max(index, 0), size - 1))
+    return float(array[places[1], places[0]])
+
+
+def reference(array, x, y, sampling):
+    normalized = sampling.coordinates == "normalized"
+    u, v = (float(c) * (n if normalized else 1) for c, n in zip((x, y), array.shape[::-1], strict=True))
+    if sampling.filter == "point":
+        return texel(array, floor(u), floor(v), sampling.address, normalized)
+    i, j = floor(u - 0.5), floor(v - 0.5)
+    a, b = (floor((c - 0.5 - floor(c - 0.5)) * 256 + 0.5) / 256 for c in (u, v))
+    t = [[texel(array, i + di, j + dj, sampling.address, normalized) for di in (0, 1)] for dj in (0, 1)]
+    return (1 - b) * ((1 - a) * t[0][0] + a * t[0][1]) + b * ((1 - a) * t[1][0] + a * t[1][1])
+
+
+@pytest.mark.parametrize("arch", [75, 80, 90, 120])
+def test_linear_memory(arch):
+    data = TEXELS.reshape(-1)
+    out = executed("fetch", arch, {"t": data, "out": np.ones(32, np.float32), "first": -4})["out"]
+    assert (out == [0, 0, 0, 0, *data[:28]]).all()
+    out = executed("fetch", arch, {"t": data, "out": np.ones(32, np.float32), "first": 50})["out"]
+    assert (out == [*data[50:], *[0] * 22]).all()
+
+
+@pytest.mark.parametrize(
+    "arch, filter_, coordinates, modes",
+    [
+        (75, "point", "texels", ("clamp", "border")),
+        (80, "point", "texels", ("wrap", "mirror")),
+        (80, "point", "normalized", ("wrap", "mirror")),
+        (90, "point", "normalized", ("mirror", "wrap")),
+        (80, "linear", "texels", ("clamp", "border")),
+        (90, "linear", "normalized", ("wrap", "clamp")),
+        (120, "linear", "normalized", ("mirror", "border")),
+    ],
+)
+def test_two_dimensions(arch, filter_, coordinates, modes):
+    sampling = Sampling(address=modes, filter=filter_, coordinates=coordinates)
+    reach = np.array([12, 5]) if coordinates == "texels" else np.ones(2)
+    x, y = (RNG.uniform(-0.6, 1.6, (32, 2)) * reach).T.astype(np.float32)
+    x[:4], y[:4] = (-2 * reach[0], 3.3 * reach[0], 0, 0), (0, 0.4, 0.4, reach[1])
+    out = executed("at", arch, {"t": TEXELS, "x": x, "y": y, "out": np.zeros(32, np.float32)}, sampling)["out"]
+    wanted = np.array([reference(TEXELS, *place, sampling) for place in zip(x, y, strict=True)])
+    assert (np.unique(wanted).size > 8) and np.abs(out - wanted).max() <= 2**-22
+
+
+def test_one_dimension_has_no_second_coordinate():
+    line, x = TEXELS[0], np.linspace(-2, 14, 32, dtype=np.float32)
+    sampling = Sampling(address=("border", "border"), filter="linear")
+    out = executed("along", 80, {"t": line, "x": x, "out": np.zeros(32, np.float32)}, sampling)["out"]
+    weights = np.floor((x - 0.5 - np.floor(x - 0.5)) * 256 + 0.5) / 256
+    around = np.concatenate([np.zeros(4), line, np.zeros(4)])
+    first = np.floor(x - 0.5).astype(int) + 4
+    assert np.abs(out - ((1 - weights) * around[first] + weights * around[first + 1])).max() <= 2**-22
+
+
+@pytest.mark.parametrize("arch", [80, 120])
+def test_channels_are_integers_or_fractions(arch):
+    pixels = RNG.integers(0, 256, (3, 32, 4), np.uint8)
+    out = executed("pixels", arch, {"t": pixels, "out": np.zeros(128, np.uint8)})["out"]
+    assert (out.reshape(32, 4) == pixels[1]).all()
+    for array, largest in ((pixels, 255), (pixels.view(np.int8), 127), (pixels.astype(np.int16) * -129, 32767)):
+        sampling = Sampling(read="normalized_float")
+        out = executed("channels", arch, {"t": array, "out": np.zeros(64, np.float32)}, sampling)["out"]
+        wanted = np.maximum(array[1, :, [1, 3]] / largest, -1).astype(np.float32)
+        assert (out.reshape(2, 32) == wanted).all()
+    halves = RNG.standard_normal((2, 32, 4)).astype(np.float16)
+    out = executed("channels", arch, {"t": halves, "out": np.zeros(64, np.float32)})["out"]
+    assert (out.reshape(2, 32) == halves[1, :, [1, 3]]).all()
+
+
+@pytest.mark.parametrize("arch", [75, 90])
+def test_lanes_with_different_objects(arch):
+    a, b = RNG.standard_normal((2, 32)).astype(np.float32)
+    which = RNG.integers(1, 3, 32).astype(np.uint64)
+    out = executed("chosen", arch, {"which": which, "a": a, "b": b, "out": np.zeros(32, np.float32)})["out"]
+    assert (out == np.where(which == 1, a, b)).all()
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+def test_surfaces_are_read_and_written(arch):
+    surface = RNG.integers(-9, 9, (4, 40), np.int16)
+    done = executed("moved", arch, {"s": surface, "x": 3, "y": 1, "out": np.zeros(32, np.int16)})
+    wanted = surface.copy()
+    wanted[2, 3:35] = surface[1, :32] + 1
+    assert (done["s"] == wanted).all() and (done["out"] == surface[1, :32]).all()
+    with pytest.raises(InputError, match=r"byte x = 80, y = 2 is outside a surface of 40 x 4 elements"):
+        executed("moved", arch, {"s": surface, "x": 20, "y": 1, "out": np.zeros(32, np.int16)})
+
+
+def test_boundary_modes_of_surfaces():
+    surface = RNG.standard_normal((2, 32, 4)).astype(np.float32)
+    done = executed("lenient", 80, {"s": surface, "x": 8, "out": np.ones(256, np.float32)})
+    zero, clamped = done["out"].reshape(2, 32, 4)
+    assert (zero[:24] == surface[0, 8:]).all() and not zero[24:].any()
+    assert (clamped == surface[1, np.minimum(np.arange(32) + 8, 31)]).all()
+    assert (done["s"][1, 8:] == surface[0, 8:]).all() and (done["s"][1, :8] == surface[1, :8]).all()
+
+
+def test_what_is_not_executed_is_named():
+    with pytest.raises(InputError, match=r"does not execute TEX.*3D"):
+        executed("layered", 80, {"t": TEXELS, "out": np.zeros(32, np.float32)})
+    with pytest.raises(InputError, match=r"'t' is f64\[5, 12\], which is no texture"):
+        executed("fetch", 80, {"t": TEXELS.astype(np.float64), "out": np.zeros(32, np.float32), "first": 0})
+
+
+def test_fetches_are_loads_through_the_l1():
+    result = {}
+    for kernel in ("fetch", "plain"):
+        program = compile_program(SOURCE, "sm_80", kernel)
+        asked = launch(grid=64, block=32, args={"t": TEXELS.reshape(-1), "out": np.zeros(32, np.float32), "first": 3})
+        result[kernel] = warpbound.analyze(program, "a100-sxm-40gb", asked)
+    for key in ("global_load_requests", "l1_sectors_load", "l2_sectors_read", "l1_sectors_store"):
+        assert result["fetch"]["memory"][key] == result["plain"]["memory"][key] > 0
+    assert not any("textures" in sentence for sentence in result["fetch"]["confidence"]["assumed"])
