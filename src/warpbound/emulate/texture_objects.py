@@ -24,6 +24,7 @@ Words = NDArray[np.uint32]
 Read = Callable[[Places, Places], list[Words]]  # columns and rows, any numbers -> the channels there, 32 bits each
 
 NUMBERS: tuple[Literal["signed", "unsigned", "float"], ...] = ("signed", "unsigned", "float")  # cudaChannelFormatKind
+WORD = 32  # bits of a register; channels as wide are not read as fractions
 WEIGHT = 256  # a weight is a multiple of its reciprocal
 _FAR = 2.0**40  # more than a texture has texels: coordinates beyond count as this one
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.global_memory import Allocation, Fault, Image
 from warpbound.emulate.lane_queries import greatest, least
+from warpbound.emulate.texture_objects import Texture
 from warpbound.errors import InputError
 from warpbound.programs.protocol import HEAP, HEAP_B, CudaError, MemoryKind, Refusal
 from warpbound.quick_dataclasses import dataclass
@@ -55,6 +56,8 @@ class Heap:
         self.host_pages: list[tuple[int, int, int]] = []  # registered host memory: address, size, offset in the heap
         self._starts: list[int] = []
         self._next = GAP
+        self.textures: dict[int, Texture] = {}  # texture and surface objects by number
+        self._textures = 0
         self._versions = 0
         self._counts = dict.fromkeys(MemoryKind, 0)
 
@@ -132,6 +135,15 @@ class Heap:
         self.host_pages = remaining_pages
         return was_registered
 
+    def describe(self, texture: Texture) -> int:
+        """Number of a new texture or surface object. Raises Refusal where its memory is not that of an allocation."""
+        size = max(texture.height - 1, 0) * texture.pitch_B + texture.width * texture.texel_B
+        if self.at(texture.address) is None or not self.holds(texture.address, size):
+            raise Refusal(CudaError.INVALID_VALUE)
+        self._textures += 1
+        self.textures[self._textures] = texture
+        return self._textures
+
     def changed(self, address: int) -> None:
         """The contents of the allocation at an address have changed."""
         offset = self.offset(address)
@@ -188,6 +200,7 @@ class HeapImage(Image):
 
     def __init__(self, heap: Heap, contents: NDArray[np.uint8]) -> None:
         self.heap = heap
+        self.textures = heap.textures
         self.bytes = contents
         self.allocations = tuple(Allocation(piece.name, piece.start, piece.end) for piece in heap.pieces)
         self._starts = [allocation.start for allocation in self.allocations]

@@ -45,6 +45,8 @@ class Operation(IntEnum):
     ATTRIBUTE = 22
     REGISTER = 23
     UNREGISTER = 24
+    DESCRIBE_TEXTURE = 25
+    FORGET_TEXTURE = 26
 
 
 class MemoryKind(IntEnum):

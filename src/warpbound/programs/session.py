@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import partial
 
+from warpbound.emulate.texture_objects import NUMBERS, WORD, Texture
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Dim
 from warpbound.machine import Gpu
@@ -24,6 +25,7 @@ from warpbound.programs.race_check import RaceCheck
 from warpbound.programs.timeline import Timeline, link_bandwidth
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.program_run import Executed
+from warpbound.texture_sampling import ADDRESSES, Sampling
 
 UNKNOWN = 1e7  # warp instructions of a launch that is not predicted
 LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
@@ -88,6 +90,7 @@ class Session:
             Operation.SHARED_LEFT: self._shared_left, Operation.ALLOW_SHARED: self._allow_shared,
             Operation.CARVE: self._carve, Operation.PROPERTIES: self._properties, Operation.ATTRIBUTE: self._attribute,
             Operation.REGISTER: self._register, Operation.UNREGISTER: self._unregister,
+            Operation.DESCRIBE_TEXTURE: self._describe_texture, Operation.FORGET_TEXTURE: self._forget_texture,
             Operation.SYNCHRONIZE: partial(self._noted, self.timeline.synchronize),
             Operation.RECORD: partial(self._noted, self.timeline.record),
             Operation.WAIT: partial(self._noted, self.timeline.wait),
@@ -195,6 +198,23 @@ class Session:
 
     def _unregister(self, question: Question) -> Answer:
         if not self.heap.unregister(question.words[0]):
+            raise Refusal(CudaError.INVALID_VALUE)
+        return Answer()
+
+    # --- textures ---
+
+    def _describe_texture(self, question: Question) -> Answer:
+        address, width, height, pitch_B, number, bits, channels, across, down, filters, reads, scaled = question.words
+        sampling = Sampling(
+            address=(ADDRESSES[across & 3], ADDRESSES[down & 3]), filter="linear" if filters else "point",
+            read="normalized_float" if reads and bits < WORD else "element",
+            coordinates="normalized" if scaled else "texels",
+        )  # fmt: skip
+        texture = Texture(address, width, height, pitch_B, NUMBERS[number], bits, channels, sampling)
+        return Answer((self.heap.describe(texture),))
+
+    def _forget_texture(self, question: Question) -> Answer:
+        if self.heap.textures.pop(question.words[0], None) is None:
             raise Refusal(CudaError.INVALID_VALUE)
         return Answer()
 
