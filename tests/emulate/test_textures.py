@@ -27,7 +27,8 @@ extern "C" __global__ void pixels(cudaTextureObject_t t, uchar4 *out)
 { int i = threadIdx.x; out[i] = tex2D<uchar4>(t, i + 0.5f, 1.5f); }
 extern "C" __global__ void channels(cudaTextureObject_t t, float *out)
 { int i = threadIdx.x; float4 v = tex2D<float4>(t, i + 0.5f, 1.5f); out[i] = v.y; out[i + 32] = v.w; }
-extern "C" __global__ void chosen(const cudaTextureObject_t *which, cudaTextureObject_t a, cudaTextureObject_t b, float *out)
+extern "C" __global__ void chosen(const cudaTextureObject_t *which, cudaTextureObject_t a, cudaTextureObject_t b,
+  float *out)
 { int i = threadIdx.x; out[i] = tex1Dfetch<float>(which[i], i); }
 extern "C" __global__ void moved(cudaSurfaceObject_t s, int x, int y, short *out)
 { int i = threadIdx.x; short v; surf2Dread(&v, s, 2 * i, y); out[i] = v;
@@ -105,7 +106,8 @@ def test_two_dimensions(arch, filter_, coordinates, modes):
     x[:4], y[:4] = (-2 * reach[0], 3.3 * reach[0], 0, 0), (0, 0.4, 0.4, reach[1])
     out = executed("at", arch, {"t": TEXELS, "x": x, "y": y, "out": np.zeros(32, np.float32)}, sampling)["out"]
     wanted = np.array([reference(TEXELS, *place, sampling) for place in zip(x, y, strict=True)])
-    assert (np.unique(wanted).size > 8) and np.abs(out - wanted).max() <= 2**-22
+    assert (np.unique(wanted).size > 8)
+    assert np.abs(out - wanted).max() <= 2**-22
 
 
 def test_one_dimension_has_no_second_coordinate():
@@ -147,7 +149,8 @@ def test_surfaces_are_read_and_written(arch):
     done = executed("moved", arch, {"s": surface, "x": 3, "y": 1, "out": np.zeros(32, np.int16)})
     wanted = surface.copy()
     wanted[2, 3:35] = surface[1, :32] + 1
-    assert (done["s"] == wanted).all() and (done["out"] == surface[1, :32]).all()
+    assert (done["s"] == wanted).all()
+    assert (done["out"] == surface[1, :32]).all()
     with pytest.raises(InputError, match=r"byte x = 80, y = 2 is outside a surface of 40 x 4 elements"):
         executed("moved", arch, {"s": surface, "x": 20, "y": 1, "out": np.zeros(32, np.int16)})
 
@@ -156,9 +159,11 @@ def test_boundary_modes_of_surfaces():
     surface = RNG.standard_normal((2, 32, 4)).astype(np.float32)
     done = executed("lenient", 80, {"s": surface, "x": 8, "out": np.ones(256, np.float32)})
     zero, clamped = done["out"].reshape(2, 32, 4)
-    assert (zero[:24] == surface[0, 8:]).all() and not zero[24:].any()
+    assert (zero[:24] == surface[0, 8:]).all()
+    assert not zero[24:].any()
     assert (clamped == surface[1, np.minimum(np.arange(32) + 8, 31)]).all()
-    assert (done["s"][1, 8:] == surface[0, 8:]).all() and (done["s"][1, :8] == surface[1, :8]).all()
+    assert (done["s"][1, 8:] == surface[0, 8:]).all()
+    assert (done["s"][1, :8] == surface[1, :8]).all()
 
 
 def test_what_is_not_executed_is_named():

@@ -92,6 +92,16 @@ def test_a_wild_access_is_named_and_what_is_lacking_is_listed() -> None:
     assert report["launches"][0]["executed"] == "failed"
 
 
+def test_textures_and_surfaces_are_read() -> None:
+    report, done = run("textures.cu")
+    assert done.err.splitlines()[:6] == [
+        "line 0 0 11.5", "rows wrong 0", "array wrong 0", f"read back {2 * 0.5 * (2 * 40 + 3):g}",
+        "cudaErrorInvalidValue", "cudaErrorNotSupported",
+    ]  # fmt: skip
+    assert report["unsupported"] == ["arrays of three dimensions, layers or cubes"]
+    assert [launch["executed"] for launch in report["launches"]] == ["all"] * 4
+
+
 def test_launches_are_chosen_as_ncu_does() -> None:
     options = ("--kernel-name", "^ad", "--launch-skip", "1", "--launch-count", "1")
     report, _ = run("vector_add.cu", options=options)

@@ -16,7 +16,7 @@ from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.loads_and_stores import load_global, store_global, width, writer
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported
 from warpbound.emulate.semantics import Handler, executes
-from warpbound.emulate.state import BadAccess, State, Value, whole
+from warpbound.emulate.state import BadAccess, State, whole
 from warpbound.emulate.texture_objects import Texture, Words, address_mode, decoded, placed, sampled
 from warpbound.program.instruction import RZ, Operand
 

@@ -100,16 +100,17 @@ def decoded(texture: Texture, words: Sequence[Words]) -> list[Words]:
     bits, read = texture.bits, texture.sampling.read
     result = []
     for channel in range(texture.channels):
-        word = words[channel * bits // 32].astype(np.uint32)
-        part = word if bits == 32 else word >> np.uint32(channel * bits % 32) & np.uint32((1 << bits) - 1)
+        word = words[channel * bits // WORD].astype(np.uint32)
+        part = word if bits == WORD else word >> np.uint32(channel * bits % WORD) & np.uint32((1 << bits) - 1)
         if texture.number == "float":
-            result.append(part if bits == 32 else part.astype(np.uint16).view(np.float16).astype(np.float32).view(np.uint32))
+            halves = part.astype(np.uint16).view(np.float16).astype(np.float32).view(np.uint32)
+            result.append(part if bits == WORD else halves)
             continue
-        if texture.number == "signed":
-            part = (part << np.uint32(32 - bits)).view(np.int32) >> (32 - bits)
+        signed = (part << np.uint32(WORD - bits)).view(np.int32) >> np.int32(WORD - bits)
+        number: NDArray[Any] = signed if texture.number == "signed" else part
         if read == "normalized_float":
             largest = (1 << bits - (texture.number == "signed")) - 1
-            result.append(np.maximum(part / largest, -1.0).astype(np.float32).view(np.uint32))
+            result.append(np.maximum(number / largest, -1.0).astype(np.float32).view(np.uint32))
         else:
-            result.append(part.view(np.uint32))
+            result.append(number.view(np.uint32))
     return result
