@@ -75,6 +75,7 @@ def triple(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
         descriptions, "entries", lambda: described | {"integer": described["integer"] | {"TRIPLE": entry}}
     )
     table.cache_clear()
+    traits.cache_clear()
     opcode_facts.cache_clear()
 
     @semantics.executes("TRIPLE")
@@ -86,6 +87,7 @@ def triple(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     del semantics.PLAIN["TRIPLE"]
     monkeypatch.undo()
     table.cache_clear()
+    traits.cache_clear()
     opcode_facts.cache_clear()
     registers.reads.cache_clear()
     registers.writes.cache_clear()

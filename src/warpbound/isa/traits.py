@@ -149,6 +149,7 @@ def fastest(kind: str) -> Traits:
     return traits(entries()["fastest"][kind])
 
 
+@cache
 def traits(opcode: str) -> Traits:
     """The traits of "LDG"; those of kind "unknown" where the opcode has no entry."""
     return table().get(opcode) or Traits(opcode)
