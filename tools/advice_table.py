@@ -3,9 +3,10 @@ and does the what-if promise the gain that the better version has?
 
     python tools/advice_table.py PROGRAMS ANSWERS.jsonl     answer for each pair, and print the table of all answers
 
-PROGRAMS is a folder with the public sources: sgemm (siboehm/SGEMM_CUDA, src/kernels) and cuda-samples (NVIDIA). Both
-gains are predictions: the what-if's from the code as it is, the better version's from its own code. ANSWERS.jsonl keeps
-what was answered; a pair that is in it is not asked again.
+PROGRAMS is a folder with the public sources: sgemm (siboehm/SGEMM_CUDA, src/kernels), cuda-samples (NVIDIA), rodinia
+(3.1, cuda) and polybench (sgrauerg/polybenchGpu, CUDA). Both gains are predictions: the what-if's from the code as it
+is, the better version's from its own code. ANSWERS.jsonl keeps what was answered; a pair that is in it is not asked
+again.
 """
 
 import json
@@ -36,10 +37,48 @@ ROOT = HERE.parent.parent
 BOARD, SETTINGS = "h200", Settings(clock="boost")
 SGEMM = ("1_naive", "2_kernel_global_mem_coalesce", "3_kernel_shared_mem_blocking", "4_kernel_1D_blocktiling",
          "5_kernel_2D_blocktiling", "6_kernel_vectorize", "10_kernel_warptiling")  # fmt: skip
+FLOW = "#define GAMMA {gamma}\nenum {{ NDIM = 3, VAR_DENSITY = 0, VAR_MOMENTUM = 1, VAR_DENSITY_ENERGY = 4 }};\n"
+OF_FLOW = ("compute_velocity", "compute_speed_sqd", "compute_pressure", "compute_speed_of_sound",
+           "cuda_compute_step_factor")  # fmt: skip
 SAMPLES = {
     "transpose.cu": "Samples/6_Performance/transpose/transpose.cu",
     "reduction.cu": "Samples/2_Concepts_and_Techniques/reduction/reduction_kernel.cu",
 }
+SRAD = "rodinia/cuda/srad/srad_v1/srad_kernel.cu"
+# file: what stands before the functions, and the functions of each public file
+EXCERPTS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
+    "chunks.cu": ("", {"cuda-samples/Samples/3_CUDA_Features/globalToShmemAsyncCopy/globalToShmemAsyncCopy.cu":
+                       ("MatrixMulNaive", "MatrixMulNaiveLargeChunk")}),
+    "samples.cu": (
+        "#include <cooperative_groups.h>\nnamespace cg = cooperative_groups;\n#define IMUL(a, b) __mul24(a, b)\n"
+        "#define ACCUM_N 1024\n#define KERNEL_RADIUS 8\n__constant__ float c_Kernel[17] = {0.1f, 0.2f, 0.3f, 0.2f};\n"
+        "enum { ROWS_BLOCKDIM_X = 16, ROWS_BLOCKDIM_Y = 4, ROWS_RESULT_STEPS = 8, ROWS_HALO_STEPS = 1 };\n",
+        {"cuda-samples/Samples/2_Concepts_and_Techniques/scalarProd/scalarProd_kernel.cuh": ("scalarProdGPU",),
+         "cuda-samples/Samples/2_Concepts_and_Techniques/boxFilter/boxFilter_kernel.cu":
+         ("d_boxfilter_x", "d_boxfilter_y", "d_boxfilter_x_global", "d_boxfilter_y_global"),
+         "cuda-samples/Samples/3_CUDA_Features/warpAggregatedAtomicsCG/warpAggregatedAtomicsCG.cu":
+         ("atomicAggInc", "filter_arr"),
+         "cuda-samples/Samples/2_Concepts_and_Techniques/convolutionSeparable/convolutionSeparable.cu":
+         ("convolutionRowsKernel",),
+         "cuda-samples/Samples/2_Concepts_and_Techniques/shfl_scan/shfl_scan.cu": ("shfl_scan_test",)}),
+    "polybench.cu": (
+        "#define DATA_TYPE float\n#define FLOAT_N 3214212.01\n#define M m\n#define NJ nj\n#define N n\n"
+        "#define _PB_M m\n#define _PB_N n\n#define _PB_NI ni\n#define _PB_NJ nj\n",
+        {"polybench/CUDA/2DCONV/2DConvolution.cu": ("convolution2D_kernel",),
+         "polybench/CUDA/COVAR/covariance.cu": ("mean_kernel",),
+         "polybench/CUDA/GRAMSCHM/gramschmidt.cu": ("gramschmidt_kernel3",),
+         "polybench/CUDA/GEMVER/gemver.cu": ("gemver_kernel3",), "polybench/CUDA/ADI/adi.cu": ("adi_kernel1",)}),
+    "rodinia.cu": (
+        "#define fp float\n#define NUMBER_THREADS 512\n#define HEIGHT 16\n#define ETA 0.3\n#define MOMENTUM 0.3\n"
+        "#define WIDTH 16\n",
+        {"rodinia/cuda/srad/srad_v1/reduce_kernel.cu": ("reduce",), "rodinia/cuda/gaussian/gaussian.cu": ("Fan2",),
+         "rodinia/cuda/kmeans/kmeans_cuda_kernel.cu": ("invert_mapping",),
+         "rodinia/cuda/hotspot3D/opt1.cu": ("hotspotOpt1",), SRAD: ("srad",),
+         "rodinia/cuda/backprop/backprop_cuda_kernel.cu": ("bpnn_layerforward_CUDA", "bpnn_adjust_weights_cuda")}),
+    "doubles.cu": (FLOW.format(gamma="1.4"), {"rodinia/cuda/cfd/euler3d_double.cu": OF_FLOW}),
+    "singles.cu": (FLOW.format(gamma="1.4f"), {"rodinia/cuda/cfd/euler3d.cu": OF_FLOW}),
+}  # fmt: skip
+WMMA = {"wmma.cu": "cudaTensorCoreGemm", "imma.cu": "immaTensorCoreGemm"}  # file: its sample
 ALIGNED = "Samples/6_Performance/alignedTypes/alignedTypes.cu"
 WORTH = 1.005
 
@@ -57,6 +96,25 @@ def public_sources(programs: Path, folder: Path) -> None:
         text = (programs / "cuda-samples" / path).read_text()
         end = text.find("template <class T> __global__ void cg_reduce")
         (folder / name).write_text(text if end < 0 else f"{text[:end]}#endif\n")
+    for name, (before, sources) in EXCERPTS.items():
+        parts = [function((programs / path).read_text(), each) for path, names in sources.items() for each in names]
+        (folder / name).write_text("\n".join([before, *parts]))
+    single = re.sub(r"(\d\.\d+)\b", r"\1f", function((programs / SRAD).read_text(), "srad"))
+    (folder / "srad_single.cu").write_text(f"#define fp float\n#define NUMBER_THREADS 512\n{single}")
+    for name, sample in WMMA.items():
+        text = (programs / f"cuda-samples/Samples/3_CUDA_Features/{sample}/{sample}.cu").read_text()
+        ends = (("#ifndef SHARED_MEMORY_LIMIT_64K", "__host__ void init"),
+                ("__global__ void compute_gemm", "__host__ void mat"))  # fmt: skip
+        slices = [text[text.index(start) : text.index(end)] for start, end in ends]
+        (folder / name).write_text("#include <mma.h>\nusing namespace nvcuda;\n" + "\n".join(slices))
+
+
+def function(text: str, name: str) -> str:
+    """The definition of a function that ends in a line of its own."""
+    before = r"^(?:template[^\n]*|__global__ void\s+|[^\n#/;*]*)"
+    match = re.search(rf"{before}\b{name}\([^;{{]*{{(?:[^\n]*}}$|.*?^}})", text, re.M | re.S)
+    assert match, name
+    return match[0]
 
 
 def question(side: dict[str, Any], places: list[Path]) -> Question:
@@ -109,10 +167,11 @@ def intervals(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[
     deciles = statistics.quantiles([power for _, power in known], n=10, method="inclusive")
     yield f"Eight of ten pairs obtain a power of the promise between {deciles[0]:.2f} and {deciles[-1]:.2f}."
     yield f"{without_its_own(known)} of {len(known)} lie in the interval of the pairs with other changes."
-    held = [(answers[each["name"]], each) for each in pairs if each.get("held_back")]
-    of_held = [(own["gain"], promised_between(gain)) for own, each in held if (gain := promise(each, own))]
-    inside = sum(low <= gain <= high for gain, (low, high) in of_held)
-    yield f"Held back: {inside} of {len(of_held)} lie in the shipped interval."
+    for group in (1, 2):
+        held = [(answers[each["name"]], each) for each in pairs if int(each.get("held_back", 0)) == group]
+        of_held = [(own["gain"], promised_between(gain)) for own, each in held if (gain := promise(each, own))]
+        inside = sum(low <= gain <= high for gain, (low, high) in of_held)
+        yield f"Held back, set {group}: {inside} of {len(of_held)} lie in the shipped interval."
 
 
 def table(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
@@ -148,8 +207,8 @@ def main(programs: Path, kept: Path) -> None:
                 answers[pair["name"]] = answer(pair, [HERE, ROOT, Path(folder)])
                 log.write(json.dumps(answers[pair["name"]]) + "\n")
                 log.flush()
-    groups = [[pair for pair in pairs if bool(pair.get("held_back")) == held] for held in (False, True)]
-    lines = [*table(groups[0], answers), "", *table(groups[1], answers), "", *intervals(pairs, answers)]
+    groups = [[pair for pair in pairs if int(pair.get("held_back", 0)) == group] for group in (0, 1, 2)]
+    lines = [*(line for group in groups for line in (*table(group, answers), "")), *intervals(pairs, answers)]
     sys.stdout.write("\n".join(lines) + "\n")
 
 

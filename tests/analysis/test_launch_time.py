@@ -4,6 +4,7 @@ import pytest
 
 from support.paths import ROOT
 from warpbound import analyze, compile, gpu, launch
+from warpbound.analysis import executed
 from warpbound.analysis.launch_time import launch_time
 
 EXAMPLES = ROOT / "examples"
@@ -20,3 +21,13 @@ def test_time_and_bottleneck_are_those_of_analyze(stem: str) -> None:
     assert short.bottleneck == whole["bottleneck"]
     assert short.warp_instructions == whole["instructions"]["warp_instructions"]
     assert short.warps_per_sm == whole["occupancy"]["warps_per_sm"]
+
+
+@pytest.mark.cuda
+def test_tables_of_accesses_are_not_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    board, given = gpu("t4"), launch(EXAMPLES / "saxpy.toml")
+    program = compile(EXAMPLES / "saxpy.cu", board, kernel=given.kernel)
+    before = launch_time(program, board, given)
+    monkeypatch.delattr(executed, "_latency_at")
+    monkeypatch.setattr(executed, "accesses_seen", lambda *_: pytest.fail("the time needs no table"))
+    assert launch_time(program, board, given) == before

@@ -91,6 +91,35 @@ def test_coalescing_moves_only_what_is_asked_for() -> None:
     assert one(cached, "coalesced").speedup == pytest.approx(128 / 25)
 
 
+NARROW = Memory(global_load_requests=20.0, global_store_requests=20.0, l1_sectors_load=80.0, l1_sectors_store=80.0,
+                ideal_sectors=160.0, l1_wavefronts=40.0, touched_bytes=5120.0)  # fmt: skip
+
+
+def test_wide_accesses_take_elements_together() -> None:
+    # 4 B per lane, so four elements at a time save 30 of 40 accesses: issue 200 / 4 = 50 cycles, then 170 / 4
+    sums = work(memory=NARROW, warp_instructions=200.0, flop={"fp32": 64.0})
+    what = one(sums, "128-bit accesses (4")
+    assert what.speedup == pytest.approx(50 / 42.5)
+    assert what.why == "a lane accesses 4 B at a time, and 16 B are one access"
+    # eight waits of a loop: two are left; latency 3200 / 32 = 100 cycles, then 800 / 32 = 25, and issue 42.5
+    looped = replace(sums, latency=3200.0, parts={"dram": 3200.0}, phases=(400.0,) * 8)
+    assert one(looped, "128-bit accesses (4").speedup == pytest.approx(100 / 42.5)
+    # a copy, whose instructions are all of addresses and rounds: issue 50 / 4 and L1 40, whose path stays as wide
+    assert one(replace(sums, flop={}), "128-bit accesses (4").speedup == pytest.approx(50 / 40)
+
+
+@pytest.mark.parametrize("changes", [
+    {"barriers": 1.0}, {"memory": replace(NARROW, hottest_updates=1.0)},  # threads that meet
+    {"memory": replace(NARROW, l1_sectors_load=160.0)},  # waste
+    {"latency": 80_000.0, "parts": {"dram": 80_000.0}, "phases": (10_000.0,) * 8},  # loads in flight do as well
+    {"memory": replace(NARROW, touched_bytes=2560.0)},  # bytes that are asked for twice
+    {"memory": replace(NARROW, global_load_requests=5.0, global_store_requests=5.0)},  # 16 B per lane already
+])  # fmt: skip
+def test_wide_accesses_are_for_streams_of_narrow_elements(changes: dict[str, object]) -> None:
+    made = work(**{"memory": NARROW, "warp_instructions": 200.0} | changes)
+    assert not any("128-bit accesses (" in change for change in found(made))
+
+
 def test_coalesced_stores_hand_whole_lines_over() -> None:
     scattered = Memory(global_store_requests=4.0, l1_sectors_store=128.0, l1_wavefronts=128.0, store_pieces=128.0,
                        l2_sectors_written=128.0, ideal_sectors=16.0)  # fmt: skip

@@ -38,6 +38,7 @@ CHANGES = {
     "no limit by registers and shared memory": "occupancy",
     code_changes.NEARER: "data kept on the SM", code_changes.AHEAD: "loads in flight",
     code_changes.ILP: "loads in flight", code_changes.COALESCED: "coalescing",
+    code_changes.WIDE.format(count=4): "wide accesses",
     code_changes.KEPT.format(where=" (line 3)"): "sums in registers",
     f"{code_changes.COALESCED}; and {code_changes.ILP}": "coalescing",
     launch_changes.HALVED: "grid", launch_changes.DOUBLED: "loads in flight",

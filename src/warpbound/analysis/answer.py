@@ -155,7 +155,8 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     shown = work.whole if longest_s is None or work.longest is None else work.longest.work
     changes = _whatifs(case, work, rates.cycles, longest_s)
     stages, other_stages = work.pipelines()
-    lines, accesses = code_tables.source_lines(program, shown), code_tables.memory_accesses(program, work.accesses)
+    lines = code_tables.source_lines(program, shown)
+    accesses = code_tables.memory_accesses(program, work.accesses())
     changes = (*_smaller_grid(case, work, timed), *_even_blocks(case, work, timed), *power_whatifs(case, work, timed),
                *other_stages, *changes)  # fmt: skip
     return KernelResult(
@@ -300,7 +301,7 @@ def _whatifs(case: Case, work: Work, cycles: Mapping[str, float], longest_s: flo
 
 
 def _latency(work: Work, shown: Workload) -> Latency:
-    return Latency(cycles=shown.latency, parts=shown.parts, by_level=work.by_level, load_phases=list(shown.phases))
+    return Latency(cycles=shown.latency, parts=shown.parts, by_level=work.by_level(), load_phases=list(shown.phases))
 
 
 def idle_counts(case: Case, work: Work) -> Counts:

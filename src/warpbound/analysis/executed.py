@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import cache, partial
 
 import numpy as np
 from numpy.typing import NDArray
@@ -185,7 +186,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         focus=average.work,
         loops=loops,
         timed=timed,
-        by_level={level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS},
+        by_level=cache(lambda: {level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS}),
         notes=(sampled, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
         sample=BlockSample(
             blocks=len(trace.blocks),
@@ -198,7 +199,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         hit_rates=(traffic.l1_hit_rate, traffic.l2_hit_rate),
         longest_warp=longest_over_typical(trace, sample),
         longest=longest_warp(program, (trace, sample), timing, average.work),
-        accesses=accesses_seen(case, traffic),
+        accesses=cache(partial(accesses_seen, case, traffic)),
         observed=observed,
         errors=traffic.errors,
         blocks=trace.of_blocks,

@@ -4,6 +4,7 @@ import math
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import field, replace
+from functools import cache
 from typing import TYPE_CHECKING
 
 from warpbound.analysis.case import WARP, Case
@@ -72,7 +73,8 @@ class Work:
     longest_warp : instructions of the longest sampled warp over those of the typical one. longest : that warp, where
     it does so much more that it has a path of its own.
     not_executed : why the blocks could not be executed although the launch gives every argument.
-    accesses : what each access costs as far as the code alone tells. observed : what execution showed besides.
+    accesses : what each access costs as far as the code alone tells; like by_level, counted when asked for.
+    observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
     again : accesses that a register would save, looked for when asked for.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
@@ -85,7 +87,7 @@ class Work:
     focus: Workload
     loops: tuple[Piece, ...]
     timed: Schedule
-    by_level: dict[str, float]
+    by_level: Callable[[], dict[str, float]]
     notes: tuple[str, ...]
     sample: BlockSample | None = None
     launch_memory: Memory | None = None
@@ -93,7 +95,7 @@ class Work:
     not_executed: str | None = None
     longest_warp: float = 1.0
     longest: "LongestWarp | None" = None
-    accesses: Predicted = field(default_factory=dict)
+    accesses: Callable[[], Predicted] = dict
     observed: Observed | None = None
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
@@ -130,12 +132,12 @@ def static_work(case: Case) -> Work:
         focus=_focus(whole, loops),
         loops=loops,
         timed=schedule(whole_path(case.program), instructions, timing),
-        by_level={
+        by_level=cache(lambda: {
             level: with_start(straight(case.program, arch, _served(case, level, costs)), case).latency
             for level in LEVELS
-        },
+        }),  # fmt: skip
         notes=(*(stopped if left_out or late else ()), NOTE, *address_notes(case, costs), NO_REUSE),
-        accesses=costs,
+        accesses=lambda: costs,
     )
 
 

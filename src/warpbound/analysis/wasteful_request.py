@@ -24,7 +24,7 @@ def _most_wasteful(case: Case, work: Work, space: str) -> Request | None:
         index: access.sectors / access.ideal_sectors
         if space == "global"
         else access.wavefronts / access.ideal_wavefronts
-        for (index, where), access in work.accesses.items()
+        for (index, where), access in work.accesses().items()
         if where == space and (access.ideal_sectors if space == "global" else access.ideal_wavefronts)
     }
     for index in sorted(waste, key=lambda index: (-waste[index], index)):

@@ -10,7 +10,9 @@ from warpbound.whatif import launch_changes
 from warpbound.whatif.code_changes import (
     AHEAD,
     COALESCED,
+    MORE,
     NEARER,
+    WIDE,
     Alternative,
     Repeated,
     easings,
@@ -27,8 +29,8 @@ __all__ = ["Alternative", "Repeated", "Seconds", "WhatIf", "whatifs"]
 
 WORTH = 1.005  # speedups below this are not worth a line
 TOGETHER = 0.8  # demand of the second resource, as a share of the first's, from which on both are eased at once
+APART = (AHEAD, HALVED, FILL, WIDE.partition("{")[0])  # what only loads with addresses of their own allow
 NEARER_WORTH = 1.02  # speedup by all of L1's misses that hits could be, from which on ways to get there are tried
-MORE = 1.05  # times the better of its two changes that a pair must gain
 
 # the times of launches of each work at its place
 Seconds = Callable[[Sequence[tuple[Workload, Place]]], Sequence[float]]
@@ -78,7 +80,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
 
 def _possible(changes: Iterable[WhatIf], work: Workload, chain: Callable[[], float] | None) -> Iterator[WhatIf]:
     """Without what a chain of loads forbids, and without what only a chain asks for."""
-    cuts = {w.change for w in changes if w.speedup >= WORTH and (w.change in (AHEAD, HALVED) or FILL in w.change)}
+    cuts = {w.change for w in changes if w.speedup >= WORTH and any(words in w.change for words in APART)}
     cut = chain is None or not cuts or separable(work, chain())
     return (w for w in changes if (w.change != DOUBLED if cut else w.change not in cuts))
 

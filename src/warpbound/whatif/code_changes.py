@@ -2,14 +2,14 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from math import ceil
+from math import ceil, log2
 
 from warpbound.adapt.resources import eased
 from warpbound.isa.latency_classes import architecture_latency
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.memory.counters import COUNTERS
-from warpbound.predict import Place
+from warpbound.predict import Place, predict
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Memory, Workload
 
@@ -17,6 +17,10 @@ SECTOR_B, SECTORS_PER_LINE = 32.0, 4
 WARP = 32.0
 DIVERGENT = 0.8        # share of lanes that are on below which divergence is a change worth trying
 MOSTLY = 0.5           # share of shared-memory wavefronts from which on the words name atomics
+WIDEST_B = 16.0        # bytes that a lane can access at once
+NO_WASTE = 1.1         # sectors of those needed, and bytes asked for of those touched, that a stream has at most
+MORE = 1.05            # times the better of its two changes that a pair must gain, or wide accesses what narrow ones do
+INTEGER_PIPES = ("alu", "fma", "uniform")
 READ_AGAIN = 1.5       # times that a byte comes from L2 from which on a place nearer by is worth trying
 FP64_LATENCY = "fp64_latency"  # the number of a board that a wait for an FP64 result follows
 FMA_CYCLES = 2.0       # of one sub-core's unit for an FP32 instruction of a warp, where the kernel has none itself
@@ -38,6 +42,7 @@ NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)
 AHEAD = "twice the loads in flight (an unrolled loop, or loads issued one iteration early)"
 ILP = "twice the independent work per thread (ILP x2)"
 COALESCED = "coalesced global accesses"
+WIDE = "128-bit accesses ({count} neighbouring elements per thread)"
 KEPT = "a sum kept in a register, stored once after its loop{where}"
 
 
@@ -70,7 +75,7 @@ class Repeated:
 def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
     """Everything that asks nothing of the residency."""
     for find in (_ilp, _no_conflicts, _coalesced, _no_barriers, _no_divergence, _no_spills, _single_precision,
-                 _spread_atomics, _nearer):  # fmt: skip
+                 _spread_atomics, _nearer, _wide):  # fmt: skip
         if (alternative := find(work, place)) is not None:
             yield alternative
 
@@ -103,14 +108,19 @@ def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float)
 
 
 def doubled(work: Workload) -> Workload:
-    """Two units of work interleaved in one warp: twice the demand, issued one after the other, waited for together."""
+    """Two units of work interleaved in one warp."""
+    return interleaved(work, 2)
+
+
+def interleaved(work: Workload, count: int) -> Workload:
+    """Units of work interleaved in one warp: their demand together, issued in turn, waited for together."""
     return replace(
-        eased(work, "issue", 2.0),
-        units={unit: 2 * busy for unit, busy in work.units.items()},
-        tensor={kind: 2 * count for kind, count in work.tensor.items()},
-        memory=work.memory.scaled(2),
-        latency=work.latency + work.parts.get("issue", 0.0),
-        warps=None if work.warps is None else work.warps / 2,
+        eased(work, "issue", float(count)),
+        units={unit: count * busy for unit, busy in work.units.items()},
+        tensor={kind: count * each for kind, each in work.tensor.items()},
+        memory=work.memory.scaled(count),
+        latency=work.latency + (count - 1) * work.parts.get("issue", 0.0),
+        warps=None if work.warps is None else work.warps / count,
     )
 
 
@@ -124,11 +134,16 @@ def unrolled(work: Workload, place: Place) -> Alternative | None:
     waits = len(work.phases)
     if waits < 2:
         return None
-    together = tuple(sum(work.phases[i : i + 2]) for i in range(0, waits, 2))
-    share = len(together) / waits
-    ahead = replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
-    why = f"a warp waits for loads {len(together)} times instead of {waits}; it takes registers"
+    ahead = _fewer_waits(work, 2)
+    why = f"a warp waits for loads {len(ahead.phases)} times instead of {waits}; it takes registers"
     return Alternative(AHEAD, why, ahead, place)
+
+
+def _fewer_waits(work: Workload, rounds: int) -> Workload:
+    """The loads of so many rounds waited for together."""
+    together = tuple(sum(work.phases[i : i + rounds]) for i in range(0, len(work.phases), rounds))
+    share = len(together) / len(work.phases)
+    return replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
 
 
 def separable(work: Workload, chain: float) -> bool:
@@ -288,6 +303,43 @@ def _nearer(work: Workload, place: Place) -> Alternative | None:
     return Alternative(NEARER, why, near, place)
 
 
+def _wide(work: Workload, place: Place) -> Alternative | None:
+    """Streams of narrow elements, several in a 16-byte access: fewer accesses, and waits shared by the elements.
+
+    Where floats are computed, arithmetic stays as it is; else all of it is taken for that of addresses and rounds. A
+    loop makes fewer rounds; without one, a warp takes more elements. None where as many loads in flight do as well.
+    """
+    memory, requests = work.memory, work.memory.global_load_requests + work.memory.global_store_requests
+    asked_B, moved_B = SECTOR_B * memory.ideal_sectors, SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store)
+    stream = moved_B <= NO_WASTE * asked_B and asked_B <= NO_WASTE * memory.touched_bytes
+    if work.barriers or memory.hottest_updates or not requests or not asked_B > 0 or not stream:
+        return None
+    width_B = 2.0 ** ceil(round(log2(asked_B / (WARP * requests)), 3))
+    count = int(WIDEST_B // max(width_B, 1.0))
+    if count < 2:
+        return None
+    saved = requests * (1.0 - 1.0 / count)
+    lsu_share = max(0.0, 1.0 - saved / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
+    computes = any(work.flop.values())
+    left = max(0.0, 1.0 - saved / work.warp_instructions) if computes else 1.0 / count
+    fewer = eased(eased(work, "issue", left), "lsu", lsu_share)
+    for pipe in () if computes else INTEGER_PIPES:
+        fewer = eased(fewer, pipe, 1.0 / count)
+    wavefronts = min(memory.l1_wavefronts, max(memory.l1_wavefronts - saved, memory.ideal_sectors / SECTORS_PER_LINE))
+    narrow_path = min(wavefronts, memory.l1_narrow + memory.l1_wavefronts - wavefronts)
+    fewer = fewer.with_memory(
+        global_load_requests=memory.global_load_requests / count, l1_wavefronts=wavefronts, l1_narrow=narrow_path,
+        global_store_requests=memory.global_store_requests / count,
+    )  # fmt: skip
+    fewer = fewer.with_memory(store_pieces=_pieces(fewer.memory, count * memory.ideal_sectors / requests))
+    rounds = len(work.phases) >= count
+    narrow, wide = (_fewer_waits(each, count) if rounds else interleaved(each, count) for each in (work, fewer))
+    if predict(wide, place).rate < MORE * predict(narrow, place).rate:
+        return None
+    why = f"a lane accesses {width_B:.0f} B at a time, and {WIDEST_B:.0f} B are one access"
+    return Alternative(WIDE.format(count=count), why, wide, place, 1.0 if rounds else float(count))
+
+
 def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternative:
     """What each round of a loop stores at one address, stored once; no load waits for such a store any more."""
     memory = Memory(**{name: max(0.0, getattr(work.memory, name) - getattr(again.memory, name)) for name in COUNTERS})
@@ -295,9 +347,7 @@ def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternati
     fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", lsu_share)
     result = replace(fewer, memory=memory)
     if again.rounds > 1 and work.phases:
-        together = tuple(sum(work.phases[i : i + again.rounds]) for i in range(0, len(work.phases), again.rounds))
-        share = len(together) / len(work.phases)
-        result = replace(without(result, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
+        result = _fewer_waits(result, again.rounds)
     where = f" (line{'s' * (len(again.lines) > 1)} {', '.join(map(str, again.lines))})" if again.lines else ""
     why = f"a {work.unit} stores or loads {number(again.accesses)} times where it has stored before"
     return Alternative(KEPT.format(where=where), why, result, place)

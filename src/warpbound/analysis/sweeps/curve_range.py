@@ -66,7 +66,7 @@ def served_by(work: Work, level: str) -> Work:
     memory, waiting = whole.memory, sum(whole.parts.get(each, 0.0) for each in LEVELS)
     rest = whole.latency - waiting
     parts = dict(whole.parts) | dict.fromkeys(LEVELS, 0.0)
-    parts[level] = max(0.0, work.by_level[level] - rest)
+    parts[level] = max(0.0, work.by_level()[level] - rest)
     changed = replace(
         memory,
         l2_sectors_read=0.0 if level == "l1" else memory.l1_sectors_load,
