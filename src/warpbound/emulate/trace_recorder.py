@@ -12,7 +12,7 @@ from warpbound.emulate.global_memory import TRACED_BASE
 from warpbound.emulate.lane_queries import every
 from warpbound.emulate.limits import LIMITS, PASS, Limits
 from warpbound.emulate.meetings import MeetingRecorder, Meetings, Met
-from warpbound.emulate.operand_access import Read, predicate, site
+from warpbound.emulate.operand_access import Read, constant, predicate, site
 from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
 from warpbound.emulate.repeated_accesses import extend
 from warpbound.emulate.state import LANES, Mask, State, ballots
@@ -323,7 +323,9 @@ def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
 
 
 def guard_of(kernel: Kernel, at: int) -> Read | None:
-    """What reads the guard of an instruction; None without one."""
+    """What reads the guard of an instruction; None without one. All lanes go a short way: by its branch, or past it."""
+    if at in kernel.short:
+        return constant(np.bool_(kernel.short[at] != at + 1))
     instruction = kernel.program.instructions[at]
     guard = instruction.guard
     if guard is None or (guard.index == PT and not guard.invert):
