@@ -6,6 +6,7 @@ import pytest
 from support.emulator.one_instruction import instruction
 from support.paths import EXAMPLES
 from warpbound import emulate
+from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.value_dependence import deciding_arrays, dependents_of
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
@@ -191,3 +192,9 @@ def test_a_stream_depends_on_nothing():
     program = compile_program(EXAMPLES / "saxpy.cu", "sm_90")
     args = {"n": 64, "a": 2.0, "x": "f32[64]:ones", "y": "f32[64]:ones"}
     assert deciding_arrays(program, emulate.trace(program, launch(grid=1, block=64, args=args), [0])) == ()
+
+
+def test_the_first_bytes_of_each_block_may_hold_something_at_the_start():
+    window = Window("shared", 64, np.repeat([0, 1], 32))
+    window.watch(32)
+    assert window.untouched(np.arange(32), 4).tolist() == 2 * [*8 * [False], *8 * [True]]

@@ -25,7 +25,7 @@ from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch, check
-from warpbound.program.cubin import RESERVED_SHARED_B
+from warpbound.program.cubin import reserved_shared_B
 from warpbound.program.instruction import PT, Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
@@ -73,7 +73,7 @@ class Kernel:
     @property
     def shared_size(self) -> int:
         """Bytes of shared memory per block, including the part that the driver reserves from sm_90 on."""
-        reserved = RESERVED_SHARED_B if self.program.arch >= 90 else 0
+        reserved = reserved_shared_B(self.program.arch)
         return -(-(reserved + self.program.shared_bytes + self.launch.smem) // 16) * 16
 
     @property

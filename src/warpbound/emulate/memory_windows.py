@@ -56,12 +56,15 @@ class Window:
 
     # --- what was read before it was written ---
 
-    def watch(self) -> None:
-        """From the first call on, report reads of bytes that were never written."""
+    def watch(self, filled_B: int = 0) -> None:
+        """From the first call on, report reads of bytes that were never written. filled_B : first bytes of each piece
+        that hold something at the start."""
         if self._watched:
             return
         self._watched = True
         self.unwritten = np.ones(len(self.bytes) // WORD_B, np.bool_)
+        if filled_B:
+            self.unwritten.reshape(-1, self.size // WORD_B)[:, : filled_B // WORD_B] = False
 
     def note_written(self, places: NDArray[np.int64], size: int) -> None:
         assert self.unwritten is not None

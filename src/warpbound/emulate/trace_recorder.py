@@ -20,6 +20,7 @@ from warpbound.emulate.steady_rounds import SteadyRounds
 from warpbound.emulate.straight_line_code import Straight
 from warpbound.emulate.trace_rows import joined
 from warpbound.emulate.ungiven_contents import CONTENTS_OF
+from warpbound.program.cubin import reserved_shared_B
 from warpbound.program.instruction import PT
 
 SPACES = ("global", "shared", "local", "constant", "texture")
@@ -92,7 +93,7 @@ class Recording:
         self.count()
         self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
-            x.windows[space].watch()
+            x.windows[space].watch(reserved_shared_B(chunk.kernel.program.arch) if space == "shared" else 0)
         first_warp, steps, straight, steady = chunk.first_warp, 0, Straight(chunk, self), SteadyRounds(chunk, self)
 
         def step(at: int) -> int | None:

@@ -24,6 +24,11 @@ _PARAM_CBANK, _FRAME_SIZE, _KPARAM_INFO, _LARGE_KPARAM_INFO = 0x0A, 0x11, 0x17, 
 _MAX_THREADS, _REQUIRED_THREADS, _REGCOUNT, _NUM_BARRIERS, _CLUSTER = 0x05, 0x10, 0x2F, 0x4C, 0x3D
 
 
+def reserved_shared_B(arch: int) -> int:
+    """First bytes of a block's shared memory, which the driver fills."""
+    return RESERVED_SHARED_B if arch >= 90 else 0
+
+
 @dataclass(frozen=True)
 class KernelFacts:
     """What the ELF file states about one kernel; sizes in bytes."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.program.cubin import RESERVED_SHARED_B
+from warpbound.program.cubin import reserved_shared_B
 from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import Instruction
 from warpbound.program.instruction_encoding import MAXWELL, parameter_base
@@ -62,7 +62,7 @@ def _program(section: Section, arch: int, variant: str, name: str) -> Program:
         assumed.append(
             "the targets of jumps through a table are not printed: every place where a block begins is assumed"
         )
-    reserved = RESERVED_SHARED_B if arch >= 90 else 0
+    reserved = reserved_shared_B(arch)
     return Program(
         name=section.name,
         title=title_of(section.name),
