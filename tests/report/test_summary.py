@@ -18,7 +18,7 @@ from warpbound.result.refusal import Error, Refusal
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
-SCREEN = 45  # lines
+SCREEN, WITHOUT_LAUNCH = 40, 45  # lines
 QUICK = ("saxpy", "matmul_tiled", "histogram", "transpose_naive", "mandelbrot", "applications/bfs")
 ALL = [f"{path.relative_to(EXAMPLES).with_suffix('')}" for path in sorted(EXAMPLES.rglob("*.cu"))
        if path.with_suffix(".toml").exists()]  # fmt: skip
@@ -81,7 +81,7 @@ def test_every_example_fits_one_screen(name: str) -> None:
 @pytest.mark.parametrize("gpu", ["h200", "v100-pcie", "sm_87"])
 def test_a_kernel_without_a_launch_fits_one_screen(gpu: str) -> None:
     text = printed("examples/matmul_tiled.cu", "--gpu", gpu)
-    assert len(text.splitlines()) <= SCREEN
+    assert len(text.splitlines()) <= WITHOUT_LAUNCH
     assert "Occupancy" in text
     if gpu != "sm_87":
         assert "--arg A=f32[COUNT]" in text.replace("\n  ", " ")

@@ -17,8 +17,9 @@ from warpbound.report.verdict import classes, hiding, no_time, tightest, time
 from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult, Loop
 
+FEW_NOTES = 1  # notes beside the time with which all rows of the tables have room
 MOST_THREATS, MOST_BOUNDS, MOST_LINES, MOST_LOOPS, MOST_CHANGES = 3, 4, 4, 5, 3
-HOT = 0.01  # of a warp's cycles: source lines with less are left out
+HOT = 0.05  # of a warp's cycles: source lines with less are left out
 TITLE = "bold cyan"
 
 
@@ -45,9 +46,10 @@ def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
         yield "Occupancy", Group(*_occupancy(entry))
         if entry.loops:
             yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), ruled=False)
-    elif hot := _hot_lines(entry):
-        yield "Hot source lines, cycles of one warp alone", source_lines(hot)
-    yield "Best changes", whatifs(changes_of_the_kernel(entry)[:MOST_CHANGES])
+    room = 0 if len(threats(entry)) <= FEW_NOTES else 1
+    if timed and (hot := _hot_lines(entry)):
+        yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - room])
+    yield "Best changes", whatifs(changes_of_the_kernel(entry)[: MOST_CHANGES - room])
     yield "Trust", Group(*_trust(entry))
 
 
@@ -78,8 +80,7 @@ def _occupancy(entry: KernelResult) -> Iterator[Text]:
 
 def _hot_lines(entry: KernelResult) -> list[SourceLine]:
     least = HOT * entry.latency.cycles if entry.latency else 0.0
-    rows = [row for row in entry.lines if row.line and row.cycles >= least]
-    return rows[:MOST_LINES]
+    return [row for row in entry.lines if row.line and row.cycles >= least]
 
 
 def _heaviest(loops: Sequence[Loop]) -> list[Loop]:
@@ -98,5 +99,4 @@ def _trust(entry: KernelResult) -> Iterator[Text]:
             yield Text(f"{widest(entry)}.")
     routine = routine_notes(entry)
     if routine:
-        words = f"Board and method: {count(routine, 'assumption')} that every such answer makes (--views confidence)."
-        yield Text(words, "dim")
+        yield Text(f"Board and method: {count(routine, 'assumption')} (--views confidence).", "dim")

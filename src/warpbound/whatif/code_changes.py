@@ -135,7 +135,7 @@ def unrolled(work: Workload, place: Place) -> Alternative | None:
     if waits < 2:
         return None
     ahead = _fewer_waits(work, 2)
-    why = f"a warp waits for loads {len(ahead.phases)} times instead of {waits}; it takes registers"
+    why = f"a warp waits for loads {len(ahead.phases)} times instead of {waits}"
     return Alternative(AHEAD, why, ahead, place)
 
 
