@@ -8,6 +8,7 @@ import pytest
 
 import warpbound
 from warpbound.errors import InputError
+from warpbound.kernel_argument import Argument
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 from warpbound.texture_sampling import Sampling
@@ -141,6 +142,14 @@ def test_lanes_with_different_objects(arch):
     which = RNG.integers(1, 3, 32).astype(np.uint64)
     out = executed("chosen", arch, {"which": which, "a": a, "b": b, "out": np.zeros(32, np.float32)})["out"]
     assert (out == np.where(which == 1, a, b)).all()
+
+
+def test_memory_that_is_an_array_and_a_texture():
+    asked = launch(grid=1, block=32, args={"out": TEXELS.reshape(-1), "t": 0, "first": 28})
+    alias = Argument("t", "alias", alias="out")
+    asked = replace(asked, args=(alias, asked.args[0], asked.args[2]))
+    out = warpbound.run(compile_program(SOURCE, "sm_80", "fetch"), asked)["out"]
+    assert (out[:32] == TEXELS.reshape(-1)[28:]).all()
 
 
 @pytest.mark.parametrize("arch", [75, 90, 120])

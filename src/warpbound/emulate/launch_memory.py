@@ -327,15 +327,14 @@ def _parameter_bytes(
     objects: dict[int, Texture] = {}
     image.textures = objects
     for i, (parameter, argument) in enumerate(zip(parameters, arguments, strict=True)):
-        if argument.kind == "array" and is_object(parameter.type):
-            objects[len(objects) + 1] = texture_of(argument, image.address(places[i]))
-            raw = len(objects).to_bytes(8, "little")
-        elif argument.kind == "array":
-            raw = (image.address(places[i]) + argument.offset).to_bytes(8, "little")
-        elif argument.kind == "alias":
+        if argument.kind in ("array", "alias"):
             alias = argument.alias
-            other = by_name[alias] if alias in by_name else int(str(alias))
-            raw = (image.address(places[other]) + argument.offset).to_bytes(8, "little")
+            other = i if alias is None else by_name[alias] if alias in by_name else int(str(alias))
+            address = image.address(places[other]) + argument.offset
+            if is_object(parameter.type):
+                objects[len(objects) + 1] = texture_of(arguments[other], address, argument.texture)
+                address = len(objects)
+            raw = address.to_bytes(8, "little")
         else:
             raw = pack(argument, parameter.size, parameter.type)
         if argument.tensor_map is not None:

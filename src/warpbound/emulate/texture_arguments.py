@@ -6,6 +6,7 @@ from typing import Literal
 from warpbound.emulate.texture_objects import Texture
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES, Argument
+from warpbound.texture_sampling import Sampling
 
 _OBJECT = re.compile("cuda(Texture|Surface)Object_t")
 TEXELS: dict[str, Literal["signed", "unsigned", "float"]] = {
@@ -20,7 +21,7 @@ def is_object(declared: str) -> bool:
     return bool(_OBJECT.search(declared)) and "*" not in declared
 
 
-def texture_of(argument: Argument, address: int) -> Texture:
+def texture_of(argument: Argument, address: int, sampling: Sampling) -> Texture:
     """An array as a texture or surface object. (n,): linear memory; (rows, columns); (rows, columns, channels).
 
     Raises InputError where no texture has such elements.
@@ -32,4 +33,4 @@ def texture_of(argument: Argument, address: int) -> Texture:
         reason = f"argument '{argument.name}' is {dtype}{list(argument.shape)}, which is no texture."
         raise InputError(reason, "Give f32[ROWS,COLUMNS], or 2 or 4 channels as the last of three sizes.")
     kind, size = TEXELS[dtype], DTYPES[dtype].itemsize
-    return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, argument.texture)
+    return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, sampling)
