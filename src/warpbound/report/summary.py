@@ -17,9 +17,8 @@ from warpbound.report.verdict import classes, hiding, no_time, tightest, time
 from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult, Loop
 
-FEW_NOTES = 1  # notes beside the time with which all rows of the tables have room
 MOST_THREATS, MOST_BOUNDS, MOST_LINES, MOST_LOOPS, MOST_CHANGES = 3, 4, 4, 5, 3
-HOT = 0.05  # of a warp's cycles: source lines with less are left out
+HOT = 0.1  # of a warp's cycles: source lines with less are left out
 TITLE = "bold cyan"
 
 
@@ -46,10 +45,10 @@ def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
         yield "Occupancy", Group(*_occupancy(entry))
         if entry.loops:
             yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), ruled=False)
-    room = 0 if len(threats(entry)) <= FEW_NOTES else 1
+    fewer = bool(threats(entry) or ungiven(entry))  # the notes beside the time take their place
     if timed and (hot := _hot_lines(entry)):
-        yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - room])
-    yield "Best changes", whatifs(changes_of_the_kernel(entry)[: MOST_CHANGES - room])
+        yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - fewer])
+    yield "Best changes", whatifs(changes_of_the_kernel(entry)[: MOST_CHANGES - fewer])
     yield "Trust", Group(*_trust(entry))
 
 

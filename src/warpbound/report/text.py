@@ -74,7 +74,7 @@ class Report:
             yield Text(view.title, style=TITLE)
             yield Padding(view.show(entry), (0, 0, 1, 2))
         if SUMMARY in self.views:
-            yield Text(f"More: {', '.join(self._others(entry))} (--views NAME,...), or --views all.", "dim")
+            yield Text(f"More: {', '.join(self._others(entry))} (--views NAME,... or all).", "dim")
 
     def _others(self, entry: KernelResult) -> list[str]:
         """Views that would show more of this entry; annotated SASS exists only on request."""
