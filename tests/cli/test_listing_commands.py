@@ -61,6 +61,7 @@ def test_a_listing_that_uses_shared_memory_has_at_most_an_occupancy(code, option
     assert status == 0
     assert words in " ".join(out.split())
     assert ("At most" in out) == words.startswith("At most")
+    assert ("--smem gives the bytes" in " ".join(out.split())) == (not options)
     (found,) = json.loads(ask("analyze", str(file), *launch, "--format", "json")[1])["results"]
     assert found["occupancy"]["not_told"] == ["shared"] * words.startswith("At most")
 

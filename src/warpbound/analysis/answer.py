@@ -38,6 +38,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.predict import predict, saturating_warps
 from warpbound.program import Program
+from warpbound.program.kernel import BARRIERS_NOT_TOLD, SHARED_NOT_TOLD
 from warpbound.result.kernel import (
     BlockClass,
     BusySMs,
@@ -257,7 +258,8 @@ def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
 
 def _confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = None) -> Confidence:
     program = case.program
-    assumed = [*program.assumed, *case.block_note]
+    in_place_of = {SHARED_NOT_TOLD: BARRIERS_NOT_TOLD} if case.launch and case.launch.smem else {}
+    assumed = [*(in_place_of.get(note, note) for note in program.assumed), *case.block_note]
     if program.proxy_isa:
         assumed.append(f"code for {program.proxy_isa}, because no compiler is available for sm_{case.gpu.arch}")
     kind = expected(case.gpu.key, timed.bottleneck) if timed else None

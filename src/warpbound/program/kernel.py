@@ -43,6 +43,7 @@ class Fixup:
     addend: int = 0
 
 
+BARRIERS_NOT_TOLD = "barriers are not in a listing: none assumed"
 SHARED_NOT_TOLD = "shared memory and barriers are not in a listing: none assumed; --smem gives the bytes of a block"
 
 

@@ -9,7 +9,7 @@ from warpbound.program.cuobjdump import read_dump
 from warpbound.program.instruction import Instruction
 from warpbound.program.instruction_encoding import MAXWELL, parameter_base
 from warpbound.program.jump_targets import unknown_targets
-from warpbound.program.kernel import SHARED_NOT_TOLD, Program
+from warpbound.program.kernel import BARRIERS_NOT_TOLD, SHARED_NOT_TOLD, Program
 from warpbound.program.kernel_names import title_of
 from warpbound.program.nvdisasm_lines import Section
 from warpbound.program.nvdisasm_listing import kernels, read_listing
@@ -53,7 +53,7 @@ def from_bare(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
 def _program(section: Section, arch: int, variant: str, name: str) -> Program:
     """A program from one section of a listing; notes the resources that a listing does not contain."""
     highest = max((_last_register(instruction) for instruction in section.instructions), default=0)
-    assumed = [SHARED_NOT_TOLD if section.shared_bytes is None else "barriers are not in a listing: none assumed"]
+    assumed = [SHARED_NOT_TOLD if section.shared_bytes is None else BARRIERS_NOT_TOLD]
     if section.registers is None:
         assumed.append(f"registers counted from the listing: at least {highest + 1}")
     if all(instruction.control is None for instruction in section.instructions):
