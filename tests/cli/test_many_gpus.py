@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from warpbound.analysis.settings import DEFAULT
 from warpbound.cli import request as requests
 from warpbound.errors import InputError
 from warpbound.result.refusal import Refusal
@@ -17,10 +18,10 @@ REFUSED = {"board-2", "board-3"}  # one for each process
 def of_many(monkeypatch):
     """A request of all boards, of which no kernel has to be compiled."""
     monkeypatch.setattr(requests, "programs", lambda source, board, kernel, options: [SimpleNamespace(title="scale")])
-    monkeypatch.setattr(requests, "replace", lambda options, compiler: options)
+    monkeypatch.setattr(requests, "replace", lambda record, **changes: record)
     return SimpleNamespace(
         sources=(b"",), gpus=[SimpleNamespace(key=name) for name in BOARDS], compilers=("auto",), kernel=None,
-        launch=None, settings=None, options=None,
+        launch=None, settings=DEFAULT, options=None,
     )  # fmt: skip
 
 
