@@ -256,6 +256,7 @@ def test_a_kernel_taken_along(opened: Open) -> None:
     assert mine.complaints == []
 
 
+@pytest.mark.full
 @pytest.mark.broad
 def test_workloads_and_sliders_taken_along(opened: Open) -> None:
     mine = opened("source=paper:hong-kim-sepia/0&gpu=gtx280&view=mwp")

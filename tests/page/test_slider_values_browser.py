@@ -78,6 +78,7 @@ def test_a_limit_reaches_the_verdict(opened: Open) -> None:
     assert mine.complaints == []
 
 
+@pytest.mark.full
 def test_the_launch_by_sliders(opened: Open) -> None:
     program = warpbound.compile(EXAMPLES / "matmul_tiled.cu", "h200", defines={"TILE": 32})
     mine = opened("source=example:matmul_tiled")

@@ -90,6 +90,7 @@ def test_points_without_an_answer_say_why(tmp_path):
     assert all(row["time_s"] and row["error"] is None for row in rows if "THREADS=256" in row["defines"])
 
 
+@pytest.mark.full
 @pytest.mark.broad
 def test_a_killed_worker_loses_nothing_and_doubles_nothing(tmp_path):
     """10,000 points in five units on two workers, of which one is killed when the first unit is done."""
