@@ -214,9 +214,8 @@ class Interpreter(Interpretation):
                 self._closure(value, ())
 
     def _overload(self, name: str, count: int) -> FunctionSource | None:
-        sources = [
-            source for source in self.model.functions.get(name, ()) if source.body is not None and not source.is_kernel
-        ]
+        overloads = self.model.functions.get(name, ())
+        sources = [each for each in overloads if each.body is not None and not each.is_kernel]
         fitting = [source for source in sources if len(_listed(source.parameters)) == count]
         return fitting[0] if fitting else sources[0] if len(sources) == 1 else None
 
