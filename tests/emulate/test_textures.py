@@ -1,7 +1,8 @@
 """Textures and surfaces equal what the formulas of the CUDA C++ Programming Guide give, lane by lane."""
 
 from dataclasses import replace
-from math import floor
+from itertools import product
+from math import floor, prod
 
 import numpy as np
 import pytest
@@ -38,8 +39,23 @@ extern "C" __global__ void lenient(cudaSurfaceObject_t s, int x, float4 *out)
 { int i = threadIdx.x; float4 v, w; surf2Dread(&v, s, 16 * (i + x), 0, cudaBoundaryModeZero);
   surf2Dread(&w, s, 16 * (i + x), 5, cudaBoundaryModeClamp); out[i] = v; out[i + 32] = w;
   surf2Dwrite(v, s, 16 * (i + x), 1, cudaBoundaryModeZero); }
-extern "C" __global__ void layered(cudaTextureObject_t t, float *out)
-{ out[threadIdx.x] = tex3D<float>(t, 0.f, 0.f, 0.f); }
+extern "C" __global__ void solid(cudaTextureObject_t t, const float *x, const float *y, const float *z, float *out)
+{ int i = threadIdx.x; out[i] = tex3D<float>(t, x[i], y[i], z[i]); }
+extern "C" __global__ void layer(cudaTextureObject_t t, const float *x, const float *y, const int *z, float *out)
+{ int i = threadIdx.x; out[i] = tex2DLayered<float>(t, x[i], y[i], z[i]);
+  out[i + 32] = tex1DLayered<float>(t, x[i], z[i]); }
+extern "C" __global__ void cubes(cudaTextureObject_t t, const float *x, const float *y, const float *z, const int *l,
+  float *out)
+{ int i = threadIdx.x; out[i] = texCubemapLayered<float>(t, x[i], y[i], z[i], l[i]);
+  if (l[i] == 0) out[i] -= texCubemap<float>(t, x[i], y[i], z[i]); }
+extern "C" __global__ void numbered(const cudaTextureObject_t *which, cudaTextureObject_t a, cudaTextureObject_t b,
+  const float *x, const float *y, const float *z, float *out)
+{ int i = threadIdx.x; out[i] = tex3D<float>(which[i], x[i], y[i], z[i]); }
+extern "C" __global__ void slices(cudaSurfaceObject_t s, const int *y, const int *z, short *out)
+{ int i = threadIdx.x; short v; surf3Dread(&v, s, 2 * i, y[i], z[i]); out[i] = v;
+  surf2DLayeredwrite((short)(v + 1), s, 2 * i, y[i], z[i] + 1); }
+extern "C" __global__ void lines(cudaSurfaceObject_t s, const int *z, short *out)
+{ int i = threadIdx.x; short v; surf1DLayeredread(&v, s, 2 * i, z[i]); out[i] = v; }
 """
 RNG = np.random.default_rng(7)
 TEXELS = RNG.standard_normal((5, 12)).astype(np.float32)
@@ -53,30 +69,33 @@ def executed(kernel, arch, args, sampling=None):
     return warpbound.run(program, asked)
 
 
-def texel(array, column, row, modes, normalized):
+def texel(array, places, modes, normalized):
     """T[i, j] with each index put into range as its mode says."""
-    places = []
-    for index, size, mode in zip((column, row), array.shape[::-1], modes, strict=True):
+    found = []
+    for index, size, mode in zip(places, array.shape[::-1], modes, strict=False):
         if mode == "border" and not 0 <= index < size:
             return 0.0
         if mode in ("wrap", "mirror") and normalized:
             rounds = floor(index / size)
             inner = index - rounds * size
-            places.append(size - 1 - inner if mode == "mirror" and rounds % 2 else inner)
+            found.append(size - 1 - inner if mode == "mirror" and rounds % 2 else inner)
         else:
-            places.append(min(max(index, 0), size - 1))
-    return float(array[places[1], places[0]])
+            found.append(min(max(index, 0), size - 1))
+    return float(array[tuple(found[::-1])])
 
 
-def reference(array, x, y, sampling):
+def reference(array, at, sampling):
     normalized = sampling.coordinates == "normalized"
-    u, v = (float(c) * (n if normalized else 1) for c, n in zip((x, y), array.shape[::-1], strict=True))
+    scaled = [float(c) * (n if normalized else 1) for c, n in zip(at, array.shape[::-1], strict=True)]
     if sampling.filter == "point":
-        return texel(array, floor(u), floor(v), sampling.address, normalized)
-    i, j = floor(u - 0.5), floor(v - 0.5)
-    a, b = (floor((c - 0.5 - floor(c - 0.5)) * 256 + 0.5) / 256 for c in (u, v))
-    t = [[texel(array, i + di, j + dj, sampling.address, normalized) for di in (0, 1)] for dj in (0, 1)]
-    return (1 - b) * ((1 - a) * t[0][0] + a * t[0][1]) + b * ((1 - a) * t[1][0] + a * t[1][1])
+        return texel(array, [floor(c) for c in scaled], sampling.address, normalized)
+    total = 0.0
+    for corner in product((0, 1), repeat=len(scaled)):
+        shares = [floor((c - 0.5 - floor(c - 0.5)) * 256 + 0.5) / 256 for c in scaled]
+        weight = prod(share if step else 1 - share for step, share in zip(corner, shares, strict=True))
+        places = [floor(c - 0.5) + step for step, c in zip(corner, scaled, strict=True)]
+        total += weight * texel(array, places, sampling.address, normalized)
+    return total
 
 
 @pytest.mark.parametrize("arch", [75, 80, 90, 120])
@@ -101,19 +120,19 @@ def test_linear_memory(arch):
     ],
 )
 def test_two_dimensions(arch, filter_, coordinates, modes):
-    sampling = Sampling(address=modes, filter=filter_, coordinates=coordinates)
+    sampling = Sampling(address=(*modes, "wrap"), filter=filter_, coordinates=coordinates)
     reach = np.array([12, 5]) if coordinates == "texels" else np.ones(2)
     x, y = (RNG.uniform(-0.6, 1.6, (32, 2)) * reach).T.astype(np.float32)
     x[:4], y[:4] = (-2 * reach[0], 3.3 * reach[0], 0, 0), (0, 0.4, 0.4, reach[1])
     out = executed("at", arch, {"t": TEXELS, "x": x, "y": y, "out": np.zeros(32, np.float32)}, sampling)["out"]
-    wanted = np.array([reference(TEXELS, *place, sampling) for place in zip(x, y, strict=True)])
+    wanted = np.array([reference(TEXELS, place, sampling) for place in zip(x, y, strict=True)])
     assert (np.unique(wanted).size > 8)
     assert np.abs(out - wanted).max() <= 2**-22
 
 
 def test_one_dimension_has_no_second_coordinate():
     line, x = TEXELS[0], np.linspace(-2, 14, 32, dtype=np.float32)
-    sampling = Sampling(address=("border", "border"), filter="linear")
+    sampling = Sampling(address=("border", "border", "border"), filter="linear")
     out = executed("along", 80, {"t": line, "x": x, "out": np.zeros(32, np.float32)}, sampling)["out"]
     weights = np.floor((x - 0.5 - np.floor(x - 0.5)) * 256 + 0.5) / 256
     around = np.concatenate([np.zeros(4), line, np.zeros(4)])
@@ -175,9 +194,90 @@ def test_boundary_modes_of_surfaces():
     assert (done["s"][1, :8] == surface[1, :8]).all()
 
 
+SOLID = RNG.standard_normal((6, 4, 4, 1)).astype(np.float32)
+
+
+@pytest.mark.parametrize(
+    "arch, filter_, coordinates, modes",
+    [
+        (75, "linear", "texels", ("clamp", "border", "clamp")),
+        (80, "point", "normalized", ("wrap", "mirror", "border")),
+        (90, "linear", "normalized", ("clamp", "wrap", "mirror")),
+        (120, "linear", "normalized", ("border", "mirror", "wrap")),
+    ],
+)
+def test_three_dimensions(arch, filter_, coordinates, modes):
+    sampling = Sampling(address=modes, filter=filter_, coordinates=coordinates)
+    reach = np.array([4, 4, 6]) if coordinates == "texels" else np.ones(3)
+    at = (RNG.uniform(-0.6, 1.6, (32, 3)) * reach).astype(np.float32)
+    args = {"t": SOLID, **dict(zip("xyz", at.T, strict=True)), "out": np.zeros(32, np.float32)}
+    out = executed("solid", arch, args, sampling)["out"]
+    wanted = np.array([reference(SOLID[..., 0], place, sampling) for place in at])
+    assert np.unique(wanted).size > 8
+    assert np.abs(out - wanted).max() <= 2**-22
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+def test_layers(arch):
+    sampling = Sampling(address=("clamp", "clamp", "clamp"), filter="linear")
+    x, y = RNG.uniform(-1, 5, (2, 32)).astype(np.float32)
+    z = RNG.integers(0, 9, 32).astype(np.int32)  # above 5 the last layer is meant
+    args = {"t": SOLID, "x": x, "y": y, "z": z, "out": np.zeros(64, np.float32)}
+    out = executed("layer", arch, args, sampling)["out"]
+    own = SOLID[np.minimum(z, 5), ..., 0]
+    wanted = [reference(own[i], (x[i], y[i]), sampling) for i in range(32)]
+    assert np.abs(out[:32] - wanted).max() <= 2**-22
+    wanted = [reference(own[i, 0], (x[i],), sampling) for i in range(32)]
+    assert np.abs(out[32:] - wanted).max() <= 2**-22
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+def test_cubes(arch):
+    cubes = RNG.standard_normal((12, 4, 4, 1)).astype(np.float32)
+    place = RNG.integers(0, 4, (32, 2))
+    face, which = np.arange(32) % 6, (np.arange(32) // 6 % 2).astype(np.int32)
+    s, t = (place / 2 - 0.75).T
+    one = np.ones(32)
+    directions = np.choose(face[:, None], [  # the table of the guide read backwards
+        np.array(each).T for each in (
+            (one, -t, -s), (-one, -t, s), (s, one, t), (s, -one, -t), (s, -t, one), (-s, -t, -one))
+    ])  # fmt: skip
+    x, y, z = (directions * RNG.uniform(0.5, 9, (32, 1))).T.astype(np.float32)
+    args = {"t": cubes, "x": x, "y": y, "z": z, "l": which, "out": np.zeros(32, np.float32)}
+    out = executed("cubes", arch, args, Sampling(coordinates="normalized"))["out"]
+    assert (out == np.where(which == 0, 0, cubes[face + 6 * which, place[:, 1], place[:, 0], 0])).all()
+
+
+@pytest.mark.parametrize("arch", [75, 80, 120])
+def test_lanes_with_different_solids(arch):
+    which = RNG.integers(1, 3, 32).astype(np.uint64)
+    x, y, z = RNG.integers(0, [[4], [4], [6]], (3, 32))
+    other = -2 * SOLID
+    at = {axis: (each + 0.5).astype(np.float32) for axis, each in zip("xyz", (x, y, z), strict=True)}
+    args = {"which": which, "a": SOLID, "b": other, **at, "out": np.zeros(32, np.float32)}
+    out = executed("numbered", arch, args)["out"]
+    assert (out == np.where(which == 1, SOLID[z, y, x, 0], other[z, y, x, 0])).all()
+
+
+@pytest.mark.parametrize("arch", [75, 120])
+def test_surfaces_of_slices(arch):
+    surface = RNG.integers(-9, 9, (3, 2, 40, 1), np.int16)
+    y, z = RNG.integers(0, 2, (2, 32)).astype(np.int32)
+    done = executed("slices", arch, {"s": surface, "y": y, "z": z, "out": np.zeros(32, np.int16)})
+    wanted = surface.copy()
+    wanted[z + 1, y, np.arange(32)] = surface[z, y, np.arange(32)] + 1
+    assert (done["out"] == surface[z, y, np.arange(32), 0]).all()
+    assert (done["s"] == wanted).all()
+    with pytest.raises(InputError, match=r"y = \d, z = 3 is outside a surface of 40 x 2 x 3 elements"):
+        executed("slices", arch, {"s": surface, "y": y, "z": z + 2, "out": np.zeros(32, np.int16)})
+    flat = RNG.integers(-9, 9, (3, 1, 40, 1), np.int16)
+    done = executed("lines", arch, {"s": flat, "z": z, "out": np.zeros(32, np.int16)})
+    assert (done["out"] == flat[z, 0, np.arange(32), 0]).all()
+
+
 def test_what_is_not_executed_is_named():
-    with pytest.raises(InputError, match=r"does not execute TEX.*3D"):
-        executed("layered", 80, {"t": TEXELS, "out": np.zeros(32, np.float32)})
+    with pytest.raises(InputError, match=r"does not execute TEX.*3D.* or has other dimensions"):
+        executed("solid", 80, {"t": TEXELS, **dict.fromkeys("xyz", TEXELS), "out": np.zeros(32, np.float32)})
     with pytest.raises(InputError, match=r"'t' is f64\[5, 12\], which is no texture"):
         executed("fetch", 80, {"t": TEXELS.astype(np.float64), "out": np.zeros(32, np.float32), "first": 0})
 

@@ -94,12 +94,15 @@ def test_a_wild_access_is_named_and_what_is_lacking_is_listed() -> None:
 
 def test_textures_and_surfaces_are_read() -> None:
     report, done = run("textures.cu")
-    assert done.err.splitlines()[:6] == [
+    assert done.err.splitlines()[:17] == [
         "line 0 0 11.5", "rows wrong 0", "array wrong 0", f"read back {2 * 0.5 * (2 * 40 + 3):g}",
         "cudaErrorInvalidValue", "cudaErrorNotSupported",
+        *(line for kind in ("solid", "layers", "cube")
+          for line in (f"{kind} wrong 0", "box 28.5 29 36.5", "cudaErrorInvalidValue")),
+        "levels 0 0 1 1 4 4", "levels 0 0 0.5 1.75 4 4",
     ]  # fmt: skip
-    assert report["unsupported"] == ["arrays of three dimensions, layers or cubes"]
-    assert [launch["executed"] for launch in report["launches"]] == ["all"] * 4
+    assert report["unsupported"] == ["arrays of sparse memory"]
+    assert [launch["executed"] for launch in report["launches"]] == ["all"] * 9
 
 
 def test_launches_are_chosen_as_ncu_does() -> None:

@@ -13,7 +13,7 @@ TEXELS: dict[str, Literal["signed", "unsigned", "float"]] = {
     "f32": "float", "f16": "float", "i8": "signed", "i16": "signed", "i32": "signed", "u8": "unsigned",
     "u16": "unsigned", "u32": "unsigned",
 }  # fmt: skip
-CHANNELS, MOST_AXES = (1, 2, 4), 3
+CHANNELS, AXES = (1, 2, 4), 4
 
 
 def is_object(declared: str) -> bool:
@@ -22,15 +22,18 @@ def is_object(declared: str) -> bool:
 
 
 def texture_of(argument: Argument, address: int, sampling: Sampling) -> Texture:
-    """An array as a texture or surface object. (n,): linear memory; (rows, columns); (rows, columns, channels).
+    """An array as a texture or surface object. (n,): linear memory; (rows, columns); (rows, columns, channels);
+    (slices, rows, columns, channels): three dimensions, layers or a cube.
 
     Raises InputError where no texture has such elements.
     """
     dtype = str(argument.dtype)
-    shape = argument.shape if len(argument.shape) > 1 else (0, *argument.shape)
-    height, width, channels = shape if len(shape) == MOST_AXES else (*shape, 1)[:MOST_AXES]
-    if dtype not in TEXELS or len(shape) > MOST_AXES or channels not in CHANNELS:
+    shape = argument.shape
+    sizes = {1: (0, 0, *shape, 1), 2: (0, *shape, 1), 3: (0, *shape)}.get(len(shape), shape)
+    slices, height, width, channels = sizes if len(sizes) == AXES else (0, 0, 0, 0)
+    if dtype not in TEXELS or channels not in CHANNELS:
         reason = f"argument '{argument.name}' is {dtype}{list(argument.shape)}, which is no texture."
-        raise InputError(reason, "Give f32[ROWS,COLUMNS], or 2 or 4 channels as the last of three sizes.")
+        way = "Give f32[ROWS,COLUMNS]; the third size counts channels (1, 2 or 4), the first of four slices."
+        raise InputError(reason, way)
     kind, size = TEXELS[dtype], DTYPES[dtype].itemsize
-    return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, sampling)
+    return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, sampling, slices)

@@ -2,7 +2,9 @@
 
 A fetch names its texture object by a word of a constant bank, a uniform register or, with .B, a register. The object's
 number leads to its description in the image (`Image.textures`). Which operand means what was read off code that NVRTC
-13 makes for sm_75 to sm_120; a level of detail chooses nothing, because no texture has mipmaps.
+and nvcc 13 make for sm_75 to sm_120: of an array the layer comes first; with .SCR ("scattered") two
+coordinates are in the operand behind the destinations and the others in the next one. There (with .B behind the
+object's number) the level of detail comes last.
 """
 
 from collections.abc import Callable
@@ -17,19 +19,38 @@ from warpbound.emulate.loads_and_stores import load_global, store_global, width,
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import BadAccess, State, whole
-from warpbound.emulate.texture_objects import Texture, Words, address_mode, decoded, placed, sampled
+from warpbound.emulate.texture_objects import (
+    FACES,
+    Lanes,
+    Places,
+    Texture,
+    Words,
+    address_mode,
+    decoded,
+    detailed,
+    on_face,
+    placed,
+    sampled,
+)
 from warpbound.program.instruction import RZ, Operand
 
 Missing = Callable[[State, Site], None]  # what happens in the lanes whose object nobody has described
 _FETCHES = frozenset({"SCR", "LL", "LZ", "B", "LB"})
-_SURFACES = frozenset({"D", "BA", "1D", "2D", "STRONG", "WEAK", "CTA", "SM", "GPU", "SYS", "TRAP", "IGN",
-                       "U8", "S8", "U16", "S16", "64", "128"})  # fmt: skip
-_WORD_B, _EVERY_CHANNEL, _COORDINATES = 4, 15, 2
+_SURFACES = frozenset({"D", "BA", "1D", "2D", "3D", "1D_ARRAY", "2D_ARRAY", "STRONG", "WEAK", "CTA", "SM", "GPU", "SYS",
+                       "TRAP", "IGN", "U8", "S8", "U16", "S16", "64", "128"})  # fmt: skip
+_WORD_B, _EVERY_CHANNEL, _IN_FIRST = 4, 15, 2
+_COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3}
+_ARRAY = "ARRAY_"
+_AXES = {
+    "1D": ("byte x",), "1D_ARRAY": ("byte x", "z"), "2D": ("byte x", "y"), "2D_ARRAY": ("byte x", "y", "z"),
+    "3D": ("byte x", "y", "z"),
+}  # fmt: skip
+_NOT_DESCRIBED = ", whose texture or surface object is not described or has other dimensions"
 
 
 def refused(x: State, here: Site) -> None:
     """A fetch of no object ends the kernel."""
-    raise unsupported(here.instruction, ", whose texture or surface object is not described")
+    raise unsupported(here.instruction, _NOT_DESCRIBED)
 
 
 @executes("TEX TLD")
@@ -37,19 +58,76 @@ def fetch(here: Site, missing: Missing = refused) -> Handler:
     """TEX: a filtered fetch at float coordinates; TLD: a texel at an integer coordinate."""
     operands = here.instruction.operands
     shape = next((i for i, x in enumerate(operands) if x.kind == "shape"), len(operands))
-    known = {"TEX": ("1D", "2D"), "TLD": ("1D",)}[here.instruction.opcode]
-    if shape == len(operands) or operands[shape].text not in known or here.modifiers - _FETCHES:
+    form = operands[shape].text if shape < len(operands) else ""
+    plain = form.removeprefix(_ARRAY)
+    known = {"TEX": plain in _COORDINATES, "TLD": form == "1D"}[here.instruction.opcode]
+    if not known or here.modifiers - _FETCHES:
         raise unsupported(here.instruction)
-    place, put = operands[2], _channel_writer(operands, shape)
-    coordinates = [raw(replace(place, index=_after(place, i)), here) for i in range(_COORDINATES)]
+    put = _channel_writer(operands, shape)
+    coordinates, lod = _coordinates(here, _COORDINATES[plain] + (form != plain))
     number = _object_number(here, operands[3:shape])
-    take = _texel if here.instruction.opcode == "TLD" else _filtered
+
+    def read(x: State, texture: Texture) -> list[Words]:
+        at = [whole(x, each(x)) for each in coordinates]
+        if here.instruction.opcode == "TLD":
+            return _texel(x, texture, at)
+        slices, place = _place(form, at)
+        if texture.levels is None:
+            return _filtered(x, texture, place, slices)
+        level = np.zeros(len(at[0]), np.uint32) if lod is None else whole(x, lod(x))
+        return detailed(
+            texture, _floats(level), lambda own, lanes: _in_lanes(x, lanes, lambda: _filtered(x, own, place, slices))
+        )
 
     def handler(x: State) -> None:
-        at = [whole(x, read(x)) for read in coordinates[: 1 if take is _texel else _COORDINATES]]
-        _by_object(x, whole(x, number(x)), lambda texture: put(x, take(x, texture, at)), lambda: missing(x, here))
+        _by_object(x, whole(x, number(x)), form, lambda texture: put(x, read(x, texture)), lambda: missing(x, here))
 
     return handler
+
+
+def _coordinates(here: Site, count: int) -> tuple[list[Read], Read | None]:
+    """The coordinates of a fetch, an array's layer first, and the level of detail, if there is any."""
+    first, second = here.instruction.operands[2:4]
+    numbered, scattered = here.has("B"), here.has("SCR") and count > _IN_FIRST
+    if numbered and scattered:
+        raise unsupported(here.instruction)
+    registers = [_after(first, i) for i in range(_IN_FIRST if scattered else count)]
+    registers += [_after(second, i) for i in range(count - _IN_FIRST)] if scattered else []
+    level = _after(second, count - _IN_FIRST if scattered else int(numbered))
+    reads = [raw(replace(first, index=each), here) for each in registers]
+    return reads, raw(replace(second, index=level), here) if here.has("LL") else None
+
+
+def _place(form: str, at: list[NDArray[Any]]) -> tuple[Places | None, list[NDArray[np.float32]]]:
+    """The slices that a fetch reads, where its third coordinate does not choose them, and the coordinates within."""
+    plain = form.removeprefix(_ARRAY)
+    layer = at[0].astype(np.int64) if form != plain else None
+    place = [_floats(each) for each in (at if layer is None else at[1:])]
+    if plain != "CUBE":
+        return layer, place
+    face, s, t = on_face(*place)
+    return face if layer is None else face + FACES * layer, [s, t]
+
+
+def _floats(words: NDArray[Any]) -> NDArray[np.float32]:
+    return words.astype(np.uint32, copy=False).view(np.float32)
+
+
+def _in_lanes(x: State, lanes: Lanes, run: Callable[[], list[Words]]) -> list[Words]:
+    """What `run` returns where only these of the active lanes take part."""
+    mask, own = x.mask, lanes & x.active()
+    try:
+        x.mask = None if every(own) else own
+        return run()
+    finally:
+        x.mask = mask
+
+
+def _fits(form: str, texture: Texture) -> bool:
+    """Whether an object has the dimensions that an instruction names."""
+    plain = form.removeprefix(_ARRAY).removesuffix("_ARRAY")
+    sliced = plain in ("3D", "CUBE") or form != plain
+    return bool(texture.slices) == sliced and (plain != "CUBE" or texture.slices % FACES == 0)
 
 
 def _after(register: Operand, places: int) -> int:
@@ -83,16 +161,16 @@ def _channel_writer(operands: tuple[Operand, ...], shape: int) -> Callable[[Stat
 
 
 def _by_object(
-    x: State, numbers: NDArray[np.uint32], run: Callable[[Texture], None], missing: Callable[[], None]
+    x: State, numbers: NDArray[np.uint32], form: str, run: Callable[[Texture], None], missing: Callable[[], None]
 ) -> None:
-    """Call `run` once per object, for the lanes that name it."""
+    """Call `run` once per object with the dimensions of `form`, for the lanes that name it."""
     taking_part, mask = x.active(), x.mask
     try:
         for number in np.unique(numbers[taking_part]):
             mine = taking_part & (numbers == number)
             x.mask = None if every(mine) else mine
             texture = x.image.textures.get(int(number))
-            if texture is None:
+            if texture is None or not _fits(form, texture):
                 missing()
             else:
                 run(texture)
@@ -100,35 +178,38 @@ def _by_object(
         x.mask = mask
 
 
-def _filtered(x: State, texture: Texture, at: list[Any]) -> list[Words]:
-    u, v = (each.astype(np.uint32, copy=False).view(np.float32) for each in at)
-    modes = [address_mode(texture.sampling, axis) for axis in (0, 1)]
+def _filtered(x: State, texture: Texture, at: list[NDArray[np.float32]], slices: Places | None) -> list[Words]:
+    """slices : of the lanes; None: the third coordinate, if there is one, chooses them."""
+    at = at[: 2 if texture.height else 1] if len(at) == _COORDINATES["2D"] else at
 
-    def read(columns: NDArray[np.int64], rows: NDArray[np.int64]) -> list[Words]:
-        columns, inside = placed(columns, texture.width, modes[0])
-        if texture.height:
-            rows, within = placed(rows, texture.height, modes[1])
-            inside = inside & within
-        return _texels(x, texture, columns, rows, inside)
+    def read(places: list[Places]) -> list[Words]:
+        inside = np.ones(len(places[0]), np.bool_)
+        put: list[Places] = []
+        for axis, (index, size) in enumerate(zip(places, texture.sizes, strict=False)):
+            own, within = placed(index, size, address_mode(texture.sampling, axis))
+            inside &= within
+            put.append(own)
+        if slices is not None:
+            put = [*put, *[np.zeros_like(put[0])] * (2 - len(put)), np.clip(slices, 0, texture.slices - 1)]
+        return _texels(x, texture, put, inside)
 
-    return sampled(texture, u, v, read)
+    return sampled(texture, at, read)
 
 
 def _texel(x: State, texture: Texture, at: list[Any]) -> list[Words]:
     """A texel of linear memory; outside there are zeros."""
-    index = at[0].view(np.int32).astype(np.int64)
-    column, inside = placed(index, texture.width, "border")
-    return _texels(x, texture, column, np.zeros(len(column), np.int64), inside)
+    column, inside = placed(at[0].view(np.int32).astype(np.int64), texture.width, "border")
+    return _texels(x, texture, [column], inside)
 
 
-def _texels(
-    x: State, texture: Texture, columns: NDArray[np.int64], rows: NDArray[np.int64], inside: NDArray[np.bool_]
-) -> list[Words]:
-    """Texels of the active lanes; zeros where a lane is not inside."""
-    addresses = (texture.address + rows * texture.pitch_B + columns * texture.texel_B).view(np.uint64)
+def _texels(x: State, texture: Texture, at: list[Places], inside: NDArray[np.bool_]) -> list[Words]:
+    """Texels of the active lanes; zeros where a lane is not inside. at : columns, rows, slices."""
+    steps = (texture.texel_B, texture.pitch_B, texture.slice_B)
+    places = sum(index * step for index, step in zip(at, steps, strict=False))
+    addresses = np.asarray(texture.address + places).view(np.uint64)
     mask, lanes = x.mask, inside & x.active()
     if not some(lanes):
-        return [np.zeros(len(columns), np.uint32)] * texture.channels
+        return [np.zeros(len(inside), np.uint32)] * texture.channels
     try:
         x.mask = None if every(lanes) else lanes
         words = load_global(x, addresses, texture.texel_B)
@@ -143,7 +224,7 @@ def _texels(
 
 @executes("SULD")
 def load_surface(here: Site, missing: Missing = refused) -> Handler:
-    """SULD.D: bytes of a surface; x counts bytes, y rows."""
+    """SULD.D: bytes of a surface; x counts bytes, y rows, z slices or layers."""
     store = writer(here, width(here))
     return _surface(here, missing, 1, lambda x, addresses: store(x, load_global(x, addresses, width(here))),
                     lambda x: store(x, [np.uint32(0)] * max(1, width(here) // _WORD_B)))  # fmt: skip
@@ -170,19 +251,19 @@ def _surface(
 ) -> Handler:
     """An access of a surface. place : of the address among the operands. outside : what lanes do that are ignored."""
     operands = here.instruction.operands
-    if operands[place].kind != "memory" or here.modifiers - _SURFACES or not here.has("D"):
+    if operands[place].kind != "memory" or here.modifiers - _SURFACES or not here.has("D") or not here.has(*_AXES):
         raise unsupported(here.instruction)
     register = operands[place].terms[0]
-    reads = [raw(Operand(register.kind, "", index=_after(register, i)), here) for i in range(_COORDINATES)]
+    form = next(each for each in _AXES if here.has(each))
+    reads = [raw(Operand(register.kind, "", index=_after(register, i)), here) for i in range(len(_AXES[form]))]
     others = operands[2:]
     plain = len(others) == 1 and others[0].kind == "register"
     number = raw(others[0], here) if plain else _object_number(here, others)
-    has_rows = here.has("2D")
 
     def handler(x: State) -> None:
-        columns, *rows = (whole(x, read(x)) for read in reads[: 1 + has_rows])
-        at = [each.view(np.int32).astype(np.int64) for each in (columns, *rows)]
-        _by_object(x, whole(x, number(x)), lambda surface: _in_bounds(x, here, surface, at, access, outside),
+        at = [whole(x, read(x)).view(np.int32).astype(np.int64) for read in reads]
+        _by_object(x, whole(x, number(x)), form,
+                   lambda own: _in_bounds(x, here, own, dict(zip(_AXES[form], at, strict=True)), access, outside),
                    lambda: missing(x, here))  # fmt: skip
 
     return handler
@@ -192,22 +273,25 @@ def _in_bounds(  # noqa: PLR0913  (each is one fact of the access)
     x: State,
     here: Site,
     surface: Texture,
-    at: list[NDArray[np.int64]],
+    at: dict[str, Places],
     access: Callable[[State, NDArray[np.uint64]], None],
     outside: Callable[[State], None],
 ) -> None:
     """The access in the lanes that are inside the surface; the others end the kernel (.TRAP), are ignored (.IGN) or go
     to the nearest place (without either)."""
-    last = [surface.width * surface.texel_B - width(here), max(surface.height, 1) - 1][: len(at)]
-    inside = np.logical_and.reduce([(each >= 0) & (each <= end) for each, end in zip(at, last, strict=True)])
-    clamped = [np.clip(each, 0, end) for each, end in zip(at, last, strict=True)]
+    rows, slices = max(surface.height, 1), max(surface.slices, 1)
+    last = {"byte x": surface.width * surface.texel_B - width(here), "y": rows - 1, "z": slices - 1}
+    inside = np.logical_and.reduce([(each >= 0) & (each <= last[axis]) for axis, each in at.items()])
+    clamped = {axis: np.clip(each, 0, last[axis]) for axis, each in at.items()}
     mask, lanes = x.mask, x.active() & inside
     if here.has("TRAP") and not every(inside | ~x.active()):
         lane = int((x.active() & ~inside).argmax())
-        where = ", ".join(f"{name} = {each[lane]}" for name, each in zip(("byte x", "y"), at, strict=False))
-        raise BadAccess(lane, f"{where} is outside a surface of {surface.width} x {max(surface.height, 1)} elements")
-    rows = clamped[1] * surface.pitch_B if len(clamped) > 1 else 0
-    addresses = (surface.address + clamped[0] + rows).view(np.uint64)
+        where = ", ".join(f"{axis} = {each[lane]}" for axis, each in at.items())
+        size = f"{surface.width} x {rows}{f' x {slices}' if surface.slices else ''}"
+        raise BadAccess(lane, f"{where} is outside a surface of {size} elements")
+    steps = {"byte x": 1, "y": surface.pitch_B, "z": surface.slice_B}
+    places = sum(each * steps[axis] for axis, each in clamped.items())
+    addresses = np.asarray(surface.address + places).view(np.uint64)
     if not here.has("IGN"):
         access(x, addresses)
         return

@@ -4,35 +4,55 @@ Source   CUDA C++ Programming Guide, appendix "Texture Fetching": nearest-point 
          filtering takes floor(x - 0.5) and the next one, with weights of 9 bits of which 8 are the fraction. The same
          guide, "Texture Memory": normalized coordinates, address modes, integers read as fractions. CUDA Runtime API,
          cudaTextureDesc: wrap and mirror become clamp where coordinates count texels; linear memory has no address
-         mode.
+         mode; a cube's face and place follow from the coordinate of the largest magnitude. Mipmaps: cudaTextureDesc.
 Models   Weights are rounded to the nearest; sums are taken in float64 and rounded once to float32. The guide gives
-         neither rule. Texels without weight are not read.
-Omits    Mipmaps, layers, cubes, three dimensions, sRGB, border colours other than zeros.
+         neither rule. Texels without weight are not read. Of coordinates of a cube with equal magnitudes the first
+         counts. A layer outside is the nearest one. Where levels of detail are points, the nearest level is read.
+Omits    sRGB, border colours other than zeros, filtering across the edges of a cube.
 """
 
 from collections.abc import Callable, Sequence
+from itertools import product
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.lane_queries import some
 from warpbound.quick_dataclasses import dataclass
-from warpbound.texture_sampling import Address, Sampling
+from warpbound.texture_sampling import Address, Filter, Sampling
 
 Places = NDArray[np.int64]
 Words = NDArray[np.uint32]
-Read = Callable[[Places, Places], list[Words]]  # columns and rows, any numbers -> the channels there, 32 bits each
+Lanes = NDArray[np.bool_]
+Read = Callable[[list[Places]], list[Words]]  # columns, rows, slices, any numbers -> the channels there, 32 bits each
 
 NUMBERS: tuple[Literal["signed", "unsigned", "float"], ...] = ("signed", "unsigned", "float")  # cudaChannelFormatKind
 WORD = 32  # bits of a register; channels as wide are not read as fractions
+FACES = 6  # of a cube
 WEIGHT = 256  # a weight is a multiple of its reciprocal
 _FAR = 2.0**40  # more than a texture has texels: coordinates beyond count as this one
 
 
 @dataclass(frozen=True)
+class Levels:
+    """The smaller levels of detail of a mipmapped texture, and how a level is chosen.
+
+    smaller : from the second level on. bias : is added to the wanted level; lowest, highest : of the sum.
+    """
+
+    smaller: tuple["Texture", ...]
+    filter: Filter
+    bias: float
+    lowest: float
+    highest: float
+
+
+@dataclass(frozen=True)
 class Texture:
-    """Texels in rows. address : of the first one; width, height : in texels, height 0: one dimension; bits : of each
-    channel, which holds `number`."""
+    """Texels in rows, rows in slices. address : of the first one; width, height : in texels, height 0: one dimension;
+    slices : places along z, layers or faces, 0: there is nothing of the kind; bits : of each channel, which holds
+    `number`."""
 
     address: int
     width: int
@@ -42,26 +62,74 @@ class Texture:
     bits: int
     channels: int
     sampling: Sampling = Sampling()
+    slices: int = 0
+    levels: Levels | None = None
 
     @property
     def texel_B(self) -> int:
         return self.bits * self.channels // 8
 
+    @property
+    def slice_B(self) -> int:
+        return max(self.height, 1) * self.pitch_B
 
-def sampled(texture: Texture, x: NDArray[np.float32], y: NDArray[np.float32], read: Read) -> list[Words]:
-    """The channels that a fetch at (x, y) returns. read : the texels, as `decoded`, at places inside or outside."""
-    columns = _neighbours(texture.sampling, x, texture.width)
-    rows = _neighbours(texture.sampling, y, texture.height) if texture.height else [(np.zeros(len(x), np.int64), None)]
+    @property
+    def sizes(self) -> tuple[int, int, int]:
+        return self.width, self.height, self.slices
+
+
+def sampled(texture: Texture, at: Sequence[NDArray[np.float32]], read: Read) -> list[Words]:
+    """The channels that a fetch at (x, y, z) returns. read : the texels, as `decoded`, at places inside or outside."""
+    axes = [_neighbours(texture.sampling, x, size) for x, size in zip(at, texture.sizes, strict=False)]
     if texture.sampling.filter == "point":
-        return read(columns[0][0], rows[0][0])
-    sums = [np.zeros(len(x)) for _ in range(texture.channels)]
-    for row, across in rows:
-        for column, along in columns:
-            weight = along if across is None else across * along
-            if weight.any():
-                for total, channel in zip(sums, read(column, row), strict=True):
-                    total += weight * channel.view(np.float32)
+        return read([texels for (texels, _), *_ in axes])
+    sums = [np.zeros(len(at[0])) for _ in range(texture.channels)]
+    for corner in product(*reversed(axes)):
+        weight = np.prod([weights for _, weights in corner], axis=0)
+        if weight.any():
+            for total, channel in zip(sums, read([texels for texels, _ in reversed(corner)]), strict=True):
+                total += weight * channel.view(np.float32)
     return [total.astype(np.float32).view(np.uint32) for total in sums]
+
+
+def detailed(texture: Texture, lod: NDArray[np.float32], read: Callable[[Texture, Lanes], list[Words]]) -> list[Words]:
+    """What a fetch returns at the wanted levels of detail. read : what some lanes get from a level."""
+    shares = _level_shares(texture, lod)
+    parts = [(read(level, share > 0), share) for level, share in shares if some(share > 0)]
+    result: list[Words] = []
+    for channel in range(texture.channels):
+        if texture.levels and texture.levels.filter == "linear":
+            sum_ = sum(share * words[channel].view(np.float32) for words, share in parts)
+            result.append(np.asarray(sum_, np.float32).view(np.uint32))
+        else:
+            result.append(np.select([share > 0 for _, share in parts], [words[channel] for words, _ in parts]))
+    return result
+
+
+def _level_shares(texture: Texture, lod: NDArray[np.float32]) -> list[tuple[Texture, NDArray[np.float64]]]:
+    """The levels of a mipmapped texture, and what each adds to the result of each lane."""
+    how = texture.levels
+    assert how is not None
+    every = (texture, *how.smaller)
+    wanted = np.clip(np.nan_to_num(lod.astype(np.float64)) + how.bias, how.lowest, how.highest)
+    wanted = np.clip(wanted, 0, len(every) - 1)
+    if how.filter == "point":
+        return [(level, (np.floor(wanted + 0.5) == i).astype(np.float64)) for i, level in enumerate(every)]
+    steps = np.floor(wanted * WEIGHT + 0.5) / WEIGHT
+    return [(level, np.maximum(1 - np.abs(steps - i), 0)) for i, level in enumerate(every)]
+
+
+def on_face(x: NDArray[np.float32], y: NDArray[np.float32], z: NDArray[np.float32]) -> tuple[NDArray[Any], ...]:
+    """Face of a cube to which a direction points, and the normalized coordinates there."""
+    size = np.abs([x, y, z])
+    axis = size.argmax(0)
+    along = np.choose(axis, (x, y, z))
+    front = along >= 0
+    s = np.choose(axis, (np.where(front, -z, z), x, np.where(front, x, -x)))
+    t = np.choose(axis, (-y, np.where(front, z, -z), -y))
+    largest = np.maximum(np.abs(along), np.finfo(np.float32).tiny)
+    half = np.float32(0.5)
+    return 2 * axis + ~front, (s / largest + 1) * half, (t / largest + 1) * half
 
 
 def _neighbours(sampling: Sampling, coordinate: NDArray[np.float32], size: int) -> list[tuple[Places, Any]]:

@@ -137,9 +137,10 @@ class Heap:
 
     def describe(self, texture: Texture) -> int:
         """Number of a new texture or surface object. Raises Refusal where its memory is not that of an allocation."""
-        size = max(texture.height - 1, 0) * texture.pitch_B + texture.width * texture.texel_B
-        if self.at(texture.address) is None or not self.holds(texture.address, size):
-            raise Refusal(CudaError.INVALID_VALUE)
+        for level in (texture, *(texture.levels.smaller if texture.levels else ())):
+            before = max(level.slices - 1, 0) * level.slice_B + max(level.height - 1, 0) * level.pitch_B
+            if self.at(level.address) is None or not self.holds(level.address, before + level.width * level.texel_B):
+                raise Refusal(CudaError.INVALID_VALUE)
         self._textures += 1
         self.textures[self._textures] = texture
         return self._textures

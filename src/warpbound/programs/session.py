@@ -4,7 +4,6 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import partial
 
-from warpbound.emulate.texture_objects import NUMBERS, WORD, Texture
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Dim
 from warpbound.machine import Gpu
@@ -22,10 +21,10 @@ from warpbound.programs.modules import Kernel, Module, NoCode
 from warpbound.programs.properties import attribute, capacity, device_properties
 from warpbound.programs.protocol import COOPERATIVE, Answer, CudaError, MemoryKind, Operation, Question, Refusal
 from warpbound.programs.race_check import RaceCheck
+from warpbound.programs.texture_descriptions import described
 from warpbound.programs.timeline import Timeline, link_bandwidth
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.program_run import Executed
-from warpbound.texture_sampling import ADDRESSES, Sampling
 
 UNKNOWN = 1e7  # warp instructions of a launch that is not predicted
 LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
@@ -204,14 +203,7 @@ class Session:
     # --- textures ---
 
     def _describe_texture(self, question: Question) -> Answer:
-        address, width, height, pitch_B, number, bits, channels, across, down, filters, reads, scaled = question.words
-        sampling = Sampling(
-            address=(ADDRESSES[across & 3], ADDRESSES[down & 3]), filter="linear" if filters else "point",
-            read="normalized_float" if reads and bits < WORD else "element",
-            coordinates="normalized" if scaled else "texels",
-        )  # fmt: skip
-        texture = Texture(address, width, height, pitch_B, NUMBERS[number], bits, channels, sampling)
-        return Answer((self.heap.describe(texture),))
+        return Answer((self.heap.describe(described(question)),))
 
     def _forget_texture(self, question: Question) -> Answer:
         if self.heap.textures.pop(question.words[0], None) is None:

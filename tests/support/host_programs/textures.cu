@@ -1,4 +1,4 @@
-// Textures of linear memory, of pitched memory and of an array; a surface; what is refused.
+// Textures of linear and pitched memory and of arrays of all kinds; a surface; what is refused.
 #include <cstdio>
 #include <cstring>
 
@@ -16,6 +16,28 @@ __global__ void doubled(cudaSurfaceObject_t s)
     surf2Dwrite(2 * v, s, threadIdx.x * sizeof v, blockIdx.x);
 }
 
+__global__ void from_solid(cudaTextureObject_t t, float x, float *out)
+{
+    int i = threadIdx.x;
+    out[i] = tex3D<float>(t, x, i % 4 + 0.5f, i / 4 + 0.5f);
+}
+__global__ void from_layers(cudaTextureObject_t t, float *out)
+{
+    int i = threadIdx.x;
+    out[i] = tex2DLayered<float>(t, i % 4 + 0.5f, i / 4 % 4 + 0.5f, i / 16);
+}
+__global__ void from_cube(cudaTextureObject_t t, float *out)
+{
+    float a = (threadIdx.x % 4 - 1.5f) / 2, b = (threadIdx.x / 4 % 4 - 1.5f) / 2;
+    float from[6][3] = {{1, -b, -a}, {-1, -b, a}, {a, 1, b}, {a, -1, -b}, {a, -b, 1}, {-a, -b, -1}};
+    const float *at = from[threadIdx.x / 16];
+    out[threadIdx.x] = texCubemap<float>(t, at[0], at[1], at[2]);
+}
+__global__ void from_levels(cudaTextureObject_t t, float *out)
+{
+    out[threadIdx.x] = tex2DLod<float>(t, 0.5f, 0.5f, threadIdx.x * 0.25f - 1);
+}
+
 static float image[HEIGHT][WIDTH], seen[HEIGHT][WIDTH];
 
 static int wrong(float factor)
@@ -25,6 +47,100 @@ static int wrong(float factor)
         for (int x = 0; x < WIDTH; x++)
             count += seen[y][x] != factor * image[(y + 5) % HEIGHT][(x + 3) % WIDTH];
     return count;
+}
+
+static cudaTextureObject_t texture_of(cudaResourceDesc resource, cudaTextureFilterMode filter, int normalized)
+{
+    cudaTextureDesc how = {};
+    cudaTextureObject_t texture;
+    how.filterMode = how.mipmapFilterMode = filter;
+    how.normalizedCoords = normalized;
+    how.maxMipmapLevelClamp = 9;
+    for (int i = 0; i < 3; i++)
+        how.addressMode[i] = cudaAddressModeClamp;
+    cudaCreateTextureObject(&texture, &resource, &how, NULL);
+    return texture;
+}
+
+static void to_array(cudaArray_t array, const float *from, cudaExtent size)
+{
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr((void *)from, size.width * sizeof(float), size.width * sizeof(float), size.height);
+    copy.dstArray = array;
+    copy.extent = size;
+    copy.kind = cudaMemcpyHostToDevice;
+    cudaMemcpy3D(&copy);
+}
+
+static int differ(const float *out, const float *wanted, int count, float between)
+{
+    int wrong = 0;
+    cudaMemcpy(seen, out, count * sizeof(float), cudaMemcpyDeviceToHost);
+    for (int i = 0; i < count; i++)
+        wrong += (&seen[0][0])[i] != wanted[i] + between;
+    return wrong;
+}
+
+/* arrays of 4 x 4 x 6 elements: a solid, layers, a cube */
+static void arrays(float *out)
+{
+    const unsigned kinds[] = {0, cudaArrayLayered, cudaArrayCubemap};
+    const cudaExtent size = make_cudaExtent(4, 4, 6);
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    const float *flat = &image[0][0];
+    for (int kind = 0; kind < 3; kind++) {
+        cudaResourceDesc resource = {};
+        cudaMalloc3DArray(&resource.res.array.array, &format, size, kinds[kind]);
+        to_array(resource.res.array.array, flat, size);
+        cudaTextureObject_t texture = texture_of(resource, cudaFilterModeLinear, kind == 2);
+        if (kind == 0) {
+            from_solid<<<1, 24>>>(texture, 1, out); /* half-way between columns 0 and 1 */
+            for (int i = 0; i < 24; i++)
+                (&image[HEIGHT - 1][0])[i] = image[0][0] + i * 4 * 0.5f;
+            printf("solid wrong %d\n", differ(out, image[HEIGHT - 1], 24, 0.25f));
+        } else if (kind == 1) {
+            from_layers<<<1, 96>>>(texture, out);
+            printf("layers wrong %d\n", differ(out, flat, 96, 0));
+        } else {
+            from_cube<<<1, 96>>>(texture, out);
+            printf("cube wrong %d\n", differ(out, flat, 96, 0));
+        }
+        cudaMemcpy3DParms copy = {};
+        copy.srcArray = resource.res.array.array;
+        copy.srcPos = make_cudaPos(1, 2, 3);
+        copy.dstPtr = make_cudaPitchedPtr(seen, 8, 8, 1);
+        copy.extent = make_cudaExtent(2, 1, 2);
+        copy.kind = cudaMemcpyDeviceToHost;
+        cudaMemcpy3D(&copy);
+        printf("box %g %g %g\n", seen[0][0], seen[0][1], seen[0][2]);
+        copy.srcPos.z = 5;
+        printf("%s\n", cudaGetErrorName(cudaMemcpy3D(&copy)));
+    }
+}
+
+static void levels(float *out)
+{
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeMipmappedArray;
+    cudaMallocMipmappedArray(&resource.res.mipmap.mipmap, &format, make_cudaExtent(4, 4, 0), 9);
+    float values[16];
+    for (int level = 0; level < 3; level++) {
+        cudaArray_t own;
+        cudaGetMipmappedArrayLevel(&own, resource.res.mipmap.mipmap, level);
+        for (int i = 0; i < 16; i++)
+            values[i] = level * level;
+        cudaMemcpy2DToArray(own, 0, 0, values, (4 >> level) * 4, (4 >> level) * 4, 4 >> level, cudaMemcpyHostToDevice);
+    }
+    for (int filter = 0; filter < 2; filter++) {
+        from_levels<<<1, 16>>>(texture_of(resource, (cudaTextureFilterMode)filter, 1), out);
+        cudaMemcpy(seen, out, 16 * sizeof(float), cudaMemcpyDeviceToHost);
+        printf("levels");
+        for (int i = 0; i < 16; i += 3)
+            printf(" %g", seen[0][i]);
+        printf("\n");
+    }
+    cudaFreeMipmappedArray(resource.res.mipmap.mipmap);
 }
 
 int main()
@@ -78,7 +194,9 @@ int main()
 
     printf("%s\n", cudaGetErrorName(cudaMemcpy2DToArray(array, 8, 0, image, sizeof image[0], sizeof image[0], 1,
                                                         cudaMemcpyHostToDevice)));
-    cudaArray_t cube;
-    printf("%s\n", cudaGetErrorName(cudaMalloc3DArray(&cube, &format, make_cudaExtent(8, 8, 6), cudaArrayCubemap)));
+    cudaArray_t sparse;
+    printf("%s\n", cudaGetErrorName(cudaMalloc3DArray(&sparse, &format, make_cudaExtent(8, 8, 6), cudaArraySparse)));
+    arrays(out);
+    levels(out);
     return 0;
 }

@@ -190,12 +190,12 @@ EXPORT cudaError_t cudaGraphKernelNodeSetParams(node *which, const kernel_parame
 EXPORT cudaError_t cudaGraphAddMemcpyNode(node **result, graph *to, const void *after, size_t count, const copy_3d *what)
 {
     (void)after, (void)count;
-    if (what->srcArray || what->dstArray)
-        return refuse("cudaGraphAddMemcpyNode of arrays");
+    copy_3d plain = *what;
+    cudaError_t error = without_arrays(&plain);
     *result = NULL;
-    for (size_t z = 0; z < what->size.depth; z++)
-        *result = add(to, (node){.type = COPY_NODE, .transfer = slice(what, z)});
-    return SUCCESS;
+    for (size_t z = 0; z < plain.size.depth && !error; z++)
+        *result = add(to, (node){.type = COPY_NODE, .transfer = slice(&plain, z)});
+    return error;
 }
 
 EXPORT cudaError_t cudaGraphAddMemcpyNode1D(node **result, graph *to, const void *after, size_t count, void *target,

@@ -203,11 +203,10 @@ transfer_request slice(const copy_3d *p, size_t z)
 
 EXPORT cudaError_t cudaMemcpy3DAsync(const copy_3d *p, void *stream)
 {
-    if (p->srcArray || p->dstArray)
-        return refuse("cudaMemcpy3D of arrays");
-    cudaError_t error = SUCCESS;
-    for (size_t z = 0; z < p->size.depth && !error; z++)
-        error = do_transfer(slice(p, z), stream, 0);
+    copy_3d plain = *p;
+    cudaError_t error = without_arrays(&plain);
+    for (size_t z = 0; z < plain.size.depth && !error; z++)
+        error = do_transfer(slice(&plain, z), stream, 0);
     return error;
 }
 

@@ -90,6 +90,7 @@ launch_request pack_launch(kernel *what, dim3 grid, dim3 block, void **arguments
 cudaError_t send_launch(launch_request request, void *stream);
 cudaError_t do_transfer(transfer_request request, void *stream, int blocking);
 cudaError_t do_fill(fill_request request, void *stream);
+cudaError_t without_arrays(copy_3d *which);  /* arrays become pitched memory, and x and the width bytes (textures.c) */
 transfer_request slice(const copy_3d *parameters, size_t z);
 
 /* graphs (graphs.c) */

@@ -1,18 +1,21 @@
-/* Textures, surfaces and the arrays that they read. An array is rows of elements in device memory without gaps; a GPU
-   tiles it, which no function of the runtime shows. */
+/* Textures, surfaces and the arrays that they read. An array is slices of rows of elements in device memory without gaps;
+   a GPU tiles it, which no function of the runtime shows. */
 #include "runtime.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 enum { ARRAY, MIPMAPPED, LINEAR, PITCHED };                   /* resources */
-enum { FLOAT = 2, SURFACE = 2, GATHER = 8 };     /* kind of a channel; flags of an array */
-enum { INVALID_PITCH = 12, INVALID_CHANNELS = 20, INVALID_FILTER = 26 };
+enum { FLOAT = 2, LAYERED = 1, SURFACE = 2, CUBEMAP = 4, GATHER = 8, FACES = 6 }; /* kind of a channel; flags of an array */
+enum { MOST_LEVELS = 32, INVALID_PITCH = 12, INVALID_CHANNELS = 20, INVALID_FILTER = 26 };
 
 typedef struct { int x, y, z, w, kind; } channels;
-typedef struct { char *bytes; size_t width, height, pitch; channels format; unsigned flags; } array;
+typedef struct { char *bytes; size_t width, height, pitch, depth; channels format; unsigned flags; } array;
+typedef struct { array *levels; unsigned count; } mipmapped; /* each level half as large as the one before */
 typedef struct { void *pointer; channels format; size_t width, height, pitch; } pitched; /* of LINEAR width is the size */
-typedef struct { int type; union { array *array; pitched rows; int reserved[32]; } of; unsigned flags; } resource;
-typedef struct { int address[3], filter, read, srgb; float border[4]; int normalized; } sampling; /* and more */
+typedef struct { int type; union { array *array; mipmapped *levels; pitched rows; int reserved[32]; } of; unsigned flags; } resource;
+typedef struct { int address[3], filter, read, srgb; float border[4]; int normalized; unsigned anisotropy;
+                 int between; float bias, lowest, highest; int no_trilinear, seamless; } sampling; /* between: levels */
 
 static size_t element_size(channels of) { return (size_t)(of.x + of.y + of.z + of.w) / 8; }
 
@@ -28,29 +31,99 @@ EXPORT channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { re
 
 /* --- arrays --- */
 
-EXPORT cudaError_t cudaMallocArray(array **result, const channels *format, size_t width, size_t height, unsigned flags)
+static int known_size(extent size, unsigned flags)
 {
-    word address;
-    if (!result || !format || !width)
-        return finish(INVALID_VALUE);
-    if (flags & ~(unsigned)(SURFACE | GATHER))
-        return refuse("arrays of layers, cubes or sparse memory");
-    if (!known_format(*format))
-        return finish(INVALID_CHANNELS);
-    size_t pitch = width * element_size(*format);
-    cudaError_t error = ASK(ALLOCATE, &address, 1, pitch * (height ? height : 1), DEVICE_MEMORY);
-    if (error)
-        return finish(error);
-    *result = malloc(sizeof **result);
-    **result = (array){(char *)(uintptr_t)address, width, height, pitch, *format, flags};
+    if (flags & CUBEMAP)
+        return size.height == size.width && size.depth && (flags & LAYERED ? size.depth % FACES == 0 : size.depth == FACES);
+    return size.width && (size.height || !size.depth || flags & LAYERED) && (size.depth || !(flags & LAYERED));
+}
+
+static size_t slices(extent size) { return size.depth ? size.depth : 1; }
+
+static cudaError_t place(array *result, word address, const channels *format, extent size, unsigned flags)
+{
+    size_t pitch = size.width * element_size(*format);
+    *result = (array){(char *)(uintptr_t)address, size.width, size.height, pitch, size.depth, *format, flags};
     return SUCCESS;
+}
+
+static size_t bytes_of(const channels *format, extent size)
+{
+    return size.width * element_size(*format) * (size.height ? size.height : 1) * slices(size);
+}
+
+static cudaError_t check_array(const void *result, const channels *format, extent size, unsigned flags)
+{
+    if (flags & ~(unsigned)(LAYERED | SURFACE | CUBEMAP | GATHER))
+        return refuse("arrays of sparse memory");
+    if (!result || !format || !known_size(size, flags))
+        return finish(INVALID_VALUE);
+    return known_format(*format) ? SUCCESS : finish(INVALID_CHANNELS);
 }
 
 EXPORT cudaError_t cudaMalloc3DArray(array **result, const channels *format, extent size, unsigned flags)
 {
-    if (size.depth || flags & ~(unsigned)(SURFACE | GATHER))
-        return refuse("arrays of three dimensions, layers or cubes");
-    return cudaMallocArray(result, format, size.width, size.height, flags);
+    word address;
+    cudaError_t error = check_array(result, format, size, flags);
+    if (error)
+        return error;
+    error = ASK(ALLOCATE, &address, 1, bytes_of(format, size), DEVICE_MEMORY);
+    if (error)
+        return finish(error);
+    *result = malloc(sizeof **result);
+    return place(*result, address, format, size, flags);
+}
+
+EXPORT cudaError_t cudaMallocArray(array **result, const channels *format, size_t width, size_t height, unsigned flags)
+{
+    return cudaMalloc3DArray(result, format, (extent){width, height, 0}, flags);
+}
+
+static size_t half(size_t size) { return size > 1 ? size / 2 : size; }
+
+EXPORT cudaError_t cudaFreeMipmappedArray(mipmapped *which)
+{
+    cudaError_t error = SUCCESS;
+    flush_output();
+    for (unsigned level = 0; which && level < which->count && !error; level++)
+        error = ASK(RELEASE, NULL, 0, W(which->levels[level].bytes));
+    if (which)
+        free(which->levels);
+    free(which);
+    return finish(error);
+}
+
+EXPORT cudaError_t cudaMallocMipmappedArray(mipmapped **result, const channels *format, extent size, unsigned count,
+                                            unsigned flags)
+{
+    cudaError_t error = check_array(result, format, size, flags);
+    if (error)
+        return error;
+    unsigned most = 1;
+    for (size_t left = size.width | size.height | (flags & (LAYERED | CUBEMAP) ? 0 : size.depth); left > 1; left /= 2)
+        most++;
+    count = !count ? 1 : count < most ? count : most;
+    mipmapped *own = malloc(sizeof *own);
+    *own = (mipmapped){malloc(count * sizeof(array)), 0};
+    for (; own->count < count && !error; own->count += !error) {
+        word address;
+        error = ASK(ALLOCATE, &address, 1, bytes_of(format, size), DEVICE_MEMORY);
+        if (!error)
+            place(&own->levels[own->count], address, format, size, flags);
+        size = (extent){half(size.width), half(size.height), flags & (LAYERED | CUBEMAP) ? size.depth : half(size.depth)};
+    }
+    if (error)
+        return cudaFreeMipmappedArray(own), finish(error);
+    *result = own;
+    return SUCCESS;
+}
+
+EXPORT cudaError_t cudaGetMipmappedArrayLevel(array **result, const mipmapped *of, unsigned level)
+{
+    if (!result || !of || level >= of->count)
+        return finish(INVALID_VALUE);
+    *result = &of->levels[level];
+    return SUCCESS;
 }
 
 EXPORT cudaError_t cudaFreeArray(array *which)
@@ -74,13 +147,13 @@ EXPORT cudaError_t cudaArrayGetInfo(channels *format, extent *size, unsigned *fl
     if (format)
         *format = of->format;
     if (size)
-        *size = (extent){of->width, of->height, 0};
+        *size = (extent){of->width, of->height, of->depth};
     if (flags)
         *flags = of->flags;
     return SUCCESS;
 }
 
-/* --- copies: x in bytes, y in rows --- */
+/* --- copies: x in bytes, y in rows; of an array of several slices the first one --- */
 
 /* The first byte of a rectangle of an array; NULL: it does not lie inside. */
 static char *rectangle(const array *of, size_t x, size_t y, size_t width, size_t rows)
@@ -164,43 +237,89 @@ EXPORT cudaError_t cudaMemcpyArrayToArray(array *to, size_t to_x, size_t to_y, c
     return start ? cudaMemcpyToArray(to, to_x, to_y, start, size, kind) : finish(INVALID_VALUE);
 }
 
+/* One side of a copy. Whether its box lies inside its array. */
+static int side_without_array(void **which, position *at, pitched_ptr *memory, extent size)
+{
+    array *of = *which;
+    if (!of)
+        return memory->ptr != NULL;
+    size_t rows = of->height ? of->height : 1;
+    at->x *= element_size(of->format);
+    *memory = (pitched_ptr){of->bytes, of->pitch, of->pitch, rows};
+    *which = NULL;
+    return at->x + size.width <= of->pitch && at->y + size.height <= rows
+           && at->z + size.depth <= slices((extent){.depth = of->depth});
+}
+
+cudaError_t without_arrays(copy_3d *which)
+{
+    const array *from = which->srcArray, *to = which->dstArray;
+    if (from && to && element_size(from->format) != element_size(to->format))
+        return finish(INVALID_VALUE);
+    which->size.width *= from ? element_size(from->format) : to ? element_size(to->format) : 1;
+    int inside = side_without_array(&which->srcArray, &which->srcPos, &which->srcPtr, which->size);
+    inside &= side_without_array(&which->dstArray, &which->dstPos, &which->dstPtr, which->size);
+    return inside ? SUCCESS : finish(INVALID_VALUE);
+}
+
 /* --- objects --- */
 
-/* What a resource is: rows of elements; of linear memory one row, height 0. */
-static cudaError_t described(const resource *of, pitched *result)
+/* What a resource is: slices of rows of elements; of linear memory one row, height 0. */
+static cudaError_t described(const resource *of, array *result)
 {
-    if (of->type == MIPMAPPED)
-        return refuse("mipmapped arrays");
-    if (of->type == ARRAY) {
-        const array *own = of->of.array;
-        if (!own)
-            return finish(INVALID_VALUE);
-        *result = (pitched){own->bytes, own->format, own->width, own->height, own->pitch};
+    if ((of->type == MIPMAPPED && !of->of.levels) || (of->type == ARRAY && !of->of.array))
+        return finish(INVALID_VALUE);
+    if (of->type == MIPMAPPED || of->type == ARRAY) {
+        *result = of->type == ARRAY ? *of->of.array : of->of.levels->levels[0];
         return SUCCESS;
     }
-    *result = of->of.rows;
-    if (!known_format(result->format))
+    pitched own = of->of.rows;
+    if (!known_format(own.format))
         return finish(INVALID_CHANNELS);
+    *result = (array){own.pointer, own.width, own.height, own.pitch, 0, own.format, 0};
     if (of->type == LINEAR) {
         result->height = 0;
-        result->pitch = result->width;
-        result->width /= element_size(result->format);
+        result->pitch = own.width;
+        result->width = own.width / element_size(own.format);
     }
     return SUCCESS;
 }
 
+static word bits_of(float number)
+{
+    uint32_t bits;
+    memcpy(&bits, &number, sizeof bits);
+    return bits;
+}
+
 static cudaError_t create(word *object, const resource *from, const sampling *how)
 {
-    pitched own;
+    array own;
     cudaError_t error = described(from, &own);
     if (error)
         return error;
+    if (own.flags & CUBEMAP && how->seamless)
+        return refuse("seamless cubes");
     channels f = own.format;
-    if (how->filter && f.kind != FLOAT && !how->read)
+    int mip = from->type == MIPMAPPED;
+    if ((how->filter || (mip && how->between)) && f.kind != FLOAT && !how->read)
         return finish(INVALID_FILTER);
-    return finish(ASK(DESCRIBE_TEXTURE, object, 1, W(own.pointer), own.width, own.height, own.pitch, (word)f.kind, (word)f.x,
-                      (word)(1 + !!f.y + 2 * !!f.w), (word)how->address[0], (word)how->address[1], (word)how->filter,
-                      (word)how->read, (word)how->normalized));
+    if (mip && !how->normalized)
+        return finish(INVALID_VALUE);
+    const mipmapped *all = mip ? from->of.levels : NULL;
+    word levels[MOST_LEVELS] = {0};
+    for (unsigned level = 1; all && level < all->count; level++)
+        levels[level - 1] = W(all->levels[level].bytes);
+    size_t size = all ? (all->count - 1) * sizeof *levels : 0;
+    const word words[] = {
+        W(own.bytes), own.width, own.height, own.pitch, own.depth, (own.flags & (LAYERED | CUBEMAP)) != 0, (word)f.kind,
+        (word)f.x, (word)(1 + !!f.y + 2 * !!f.w), (word)how->address[0], (word)how->address[1], (word)how->address[2],
+        (word)how->filter, (word)how->read, (word)how->normalized, (word)how->between, bits_of(how->bias),
+        bits_of(how->lowest), bits_of(how->highest),
+    };
+    size_t room = 0;
+    return finish(ask(&(question){DESCRIBE_TEXTURE, words, sizeof words / sizeof *words, levels, size, object, 1}, NULL, 0,
+                      &room));
 }
 
 EXPORT cudaError_t cudaCreateTextureObject(word *object, const resource *from, const sampling *how, const void *view)
