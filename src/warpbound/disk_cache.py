@@ -35,18 +35,28 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
     if result is not None:
         return result
     content = make()
-    keep(_place(name), hashlib.sha256(content).digest() + content)
+    keep_checked(_place(name), content)
     return content
 
 
 def kept(name: str) -> bytes | None:
     """The cached bytes of `name`; None if there are none or they are damaged."""
+    return checked(_place(name))
+
+
+def checked(path: Path) -> bytes | None:
+    """What `keep_checked` has written to a file; None if there is none or it is damaged."""
     try:
-        whole = _place(name).read_bytes()
+        whole = path.read_bytes()
     except OSError:
         return None
-    sound = len(whole) > _CHECK_B and hashlib.sha256(whole[_CHECK_B:]).digest() == whole[:_CHECK_B]
-    return whole[_CHECK_B:] if sound else None
+    is_sound = len(whole) > _CHECK_B and hashlib.sha256(whole[_CHECK_B:]).digest() == whole[:_CHECK_B]
+    return whole[_CHECK_B:] if is_sound else None
+
+
+def keep_checked(path: Path, contents: bytes) -> None:
+    """Write `contents` behind their hash, as `keep` writes."""
+    keep(path, hashlib.sha256(contents).digest() + contents)
 
 
 def _place(name: str) -> Path:

@@ -15,10 +15,8 @@ from warpbound.analysis.case import case_of
 from warpbound.analysis.interval import (
     ACROSS,
     CLASSES,
-    CLOCK,
     EDGE,
     EDGE_OF_L2,
-    FORM,
     IN_STEP,
     SAG,
     Interval,
@@ -31,6 +29,7 @@ from warpbound.headline import LaunchedWork, predict_launch
 from warpbound.headline.queue_demands import QUEUES
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
+from warpbound.result.quantities import CLOCK_UNDER_LOAD, OWN_ERROR
 from warpbound.workload import Memory
 
 A100 = gpu("a100-sxm-80gb")
@@ -94,11 +93,11 @@ def test_only_a_clock_that_nobody_gave_is_in_doubt():
 
 def test_a_slower_clock_moves_the_upper_edge_alone():
     bare = stream()
-    slower = Interval.of(bare).with_slower(1.1 * bare.time_s, CLOCK)
+    slower = Interval.of(bare).with_slower(1.1 * bare.time_s, CLOCK_UNDER_LOAD)
     assert slower.low == bare.interval[0]
     assert 1.1 * bare.time_s < slower.high < 1.1 * bare.interval[1]
-    assert slower.doubts[CLOCK] > 0
-    same = Interval.of(bare).with_slower(0.9 * bare.time_s, CLOCK)
+    assert slower.doubts[CLOCK_UNDER_LOAD] > 0
+    same = Interval.of(bare).with_slower(0.9 * bare.time_s, CLOCK_UNDER_LOAD)
     assert same.stated_on(bare).interval == bare.interval  # never above boost
 
 
@@ -108,8 +107,8 @@ def test_arithmetic_feels_the_clock_and_says_so():
     assert assumed["time_s"] == pytest.approx(given["time_s"])
     assert assumed["time_interval_s"][1] > 1.02 * given["time_interval_s"][1]
     assert assumed["time_interval_s"][0] == pytest.approx(given["time_interval_s"][0])
-    assert CLOCK in {doubt["parameter"] for doubt in assumed["doubts"]}
-    assert CLOCK not in {doubt["parameter"] for doubt in given["doubts"]}
+    assert CLOCK_UNDER_LOAD in {doubt["parameter"] for doubt in assumed["doubts"]}
+    assert CLOCK_UNDER_LOAD not in {doubt["parameter"] for doubt in given["doubts"]}
 
 
 # ---------------------------------------------------------------- warps that wait together
@@ -164,7 +163,7 @@ def test_warps_that_wait_once_or_at_barriers_are_not_in_doubt():
 def test_the_form_dominates_where_it_does(monkeypatch):
     monkeypatch.setattr(interval, "form", lambda _: Form("dram", 20.0, 20.0, 9, ("one",)))
     found = Interval.of(stream()).with_form("dram")
-    assert max(found.doubts, key=found.doubts.get) == FORM
+    assert max(found.doubts, key=found.doubts.get) == OWN_ERROR
     assert found.low < stream().interval[0] < stream().interval[1] < found.high
 
 
@@ -174,4 +173,4 @@ def test_launches_that_are_nearer_than_expected_narrow_the_interval(monkeypatch)
     found = Interval.of(wide).with_form("dram")
     assert found.low == pytest.approx(found.time_s * math.exp(-interval.LEAST))  # never the edge itself
     assert found.high < wide.interval[1]
-    assert found.doubts[FORM] == 0.0
+    assert found.doubts[OWN_ERROR] == 0.0

@@ -5,7 +5,20 @@ time with an interval (`timing`, `interval`), and all of it is the answer (`answ
 tunings.
 """
 
-from warpbound.analysis.answer import analyze
+from typing import TYPE_CHECKING, Any
+
 from warpbound.analysis.settings import Settings
 
+if TYPE_CHECKING:
+    from warpbound.analysis.answer import analyze
+
 __all__ = ["Settings", "analyze"]
+
+
+def __getattr__(name: str) -> Any:
+    """`analyze`, which loads the models and the emulator: a kept answer needs neither."""
+    if name != "analyze":
+        raise AttributeError(f"module 'warpbound.analysis' has no attribute {name!r}")
+    from warpbound.analysis.answer import analyze
+
+    return analyze

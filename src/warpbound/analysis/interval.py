@@ -22,11 +22,9 @@ from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import ParameterDoubt
-from warpbound.result.quantities import RESOURCES
+from warpbound.result.quantities import CLOCK_UNDER_LOAD, OWN_ERROR, RESOURCES
 from warpbound.workload import Memory, Workload
 
-CLOCK = "the clock under load"
-FORM = "the model's own error"
 IN_STEP = "whether warps wait for their loads together"
 SAMPLED = "the traffic of blocks that were not sampled"
 KEPT = "what L2 keeps from launch to launch"
@@ -107,15 +105,15 @@ class Interval:
         After the model's own error, which was measured at known clocks.
         """
         fast_s, slow_s = seconds or (None, None)
-        slower = self if slow_s is None else self.with_slower(slow_s, CLOCK)
-        return slower if fast_s is None else slower.with_faster(fast_s, CLOCK)
+        slower = self if slow_s is None else self.with_slower(slow_s, CLOCK_UNDER_LOAD)
+        return slower if fast_s is None else slower.with_faster(fast_s, CLOCK_UNDER_LOAD)
 
     def with_form(self, kind: str) -> "Interval":
         """With the model's own error for a class of launches: the interval that answers state."""
         low, high = stretched(self.time_s, (self.low, self.high), form(kind))
         before, after = 0.5 * math.log(self.high / self.low), 0.5 * math.log(high / low)
         extra = math.sqrt(max(0.0, after**2 - before**2)) / INTERVAL * self.time_s
-        return Interval(self.time_s, low, high, {**self.doubts, FORM: extra})
+        return Interval(self.time_s, low, high, {**self.doubts, OWN_ERROR: extra})
 
 
 def binds(bottleneck: str, memory: Memory, filling: float = 0.0) -> str:

@@ -27,3 +27,9 @@ class Settings:
 
 
 DEFAULT = Settings()
+STATIC_PATIENCE_S = 30.0  # of one thread's processor time
+
+
+def static_patience(settings: Settings) -> float:
+    """Seconds of processor time for the code of a kernel, or of all kernels of a file."""
+    return STATIC_PATIENCE_S if settings.patience_s is None else settings.patience_s

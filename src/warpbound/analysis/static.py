@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.execution_summary import Observed
-from warpbound.analysis.settings import Settings
+from warpbound.analysis.settings import static_patience
 from warpbound.latency import LEVELS, waits
 from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
 from warpbound.memory.static_accesses import TOO_LATE, Access, Predicted, predicted, threads_of
@@ -37,7 +37,6 @@ if TYPE_CHECKING:  # a fifth of a static answer's time to load
 
     SampleRun = tuple[Trace, Sample, Traffic]  # what sampled blocks did, which of them there are, their traffic
 
-STATIC_PATIENCE_S = 30.0  # of one thread's processor time
 STOPPED = "the analysis of the code was stopped after {seconds:g} s (--patience SECONDS gives it more).{loops}"
 NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them
 
@@ -107,15 +106,10 @@ class Work:
     paths: "BlockPaths | None" = None
 
 
-def static_patience(settings: Settings) -> float:
-    """Seconds of processor time for the code of a kernel, or of all kernels of a file."""
-    return STATIC_PATIENCE_S if settings.patience_s is None else settings.patience_s
-
-
 def static_work(case: Case) -> Work:
     """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so.
 
-    A kernel that takes longer than `STATIC_PATIENCE_S` gets what is there by then, and a note.
+    A kernel that takes longer than `static_patience` gets what is there by then, and a note.
     """
     patience = static_patience(case.settings)
     deadline = time.thread_time() + patience if case.settings.ends_s is None else case.settings.ends_s

@@ -18,6 +18,7 @@ from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction
 from warpbound.result.kernel import Stall
+from warpbound.result.quantities import CLOCK_UNDER_LOAD
 from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
@@ -200,7 +201,7 @@ def held_clock_seconds(case: Case, work: Work, launch: LaunchedWork) -> HeldSeco
 def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
     """Reaches the time at the clock that a loaded board may fall to whose power is not known."""
     sagged_hz = None if case.held else interval.sagged(case.clock_word, case.clock_hz)
-    return edges if sagged_hz is None else edges.with_slower(_at(sagged_hz, work, launch), interval.CLOCK)
+    return edges if sagged_hz is None else edges.with_slower(_at(sagged_hz, work, launch), CLOCK_UNDER_LOAD)
 
 
 def _at(clock_hz: float, work: Work, launch: LaunchedWork) -> float:

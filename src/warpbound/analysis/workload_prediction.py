@@ -24,6 +24,7 @@ from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
+from warpbound.result.quantities import CLOCK_UNDER_LOAD
 from warpbound.result.refusal import Refusal, refusal
 from warpbound.result.workload import LaunchSize, ResidentWork, WarpLatency, WorkloadResult
 from warpbound.workload import Workload
@@ -182,7 +183,7 @@ def before_form(x: LaunchFacts, clock_word: str | float | None) -> LaunchPredict
     if slow_hz is None:
         return prediction
     slower_s = launch_seconds([replace(launch, clock_hz=slow_hz)])[0]
-    return Interval.of(prediction).with_slower(slower_s, interval.CLOCK).stated_on(prediction)
+    return Interval.of(prediction).with_slower(slower_s, CLOCK_UNDER_LOAD).stated_on(prediction)
 
 
 def _headline(x: LaunchFacts, clock_word: str | float | None) -> LaunchPrediction | None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpbound.analysis import Settings
 from warpbound.analysis.overrides import overridden, parsed
-from warpbound.analysis.static import static_patience
+from warpbound.analysis.settings import static_patience
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.forked_process import forked, processors
 from warpbound.kernel_argument import Argument, parse_argument

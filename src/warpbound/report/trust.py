@@ -6,13 +6,14 @@ from collections.abc import Sequence
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from warpbound.analysis.interval import CLOCK, FORM
 from warpbound.report.formatting import capital, listed, resource_words
 from warpbound.result.kernel import KernelResult
+from warpbound.result.quantities import CLOCK_UNDER_LOAD, OWN_ERROR
 
 MEANING = {  # of uncertainties that no measurement of the board alone would end
-    CLOCK: " `--clock MHZ` sets the one that the board holds.",
-    FORM: " That is how far measured launches with the same bottleneck were off, on other boards and of other kernels.",
+    CLOCK_UNDER_LOAD: " `--clock MHZ` sets the one that the board holds.",
+    OWN_ERROR: " That is how far measured launches with the same bottleneck were off,"
+    " on other boards and of other kernels.",
 }
 # How the notes begin that answers for a board carry whatever the kernel is; all other notes are about one answer.
 ROUTINE = (

@@ -13,7 +13,7 @@ from warpbound.report.formatting import amount, capital, joules, listed, resourc
 from warpbound.report.trust import ungiven
 from warpbound.result.code import Parameter
 from warpbound.result.kernel import Bound, KernelResult
-from warpbound.whatif.launch_changes import HIDE_MORE
+from warpbound.result.what_if import HIDE_MORE
 
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
 WORTH_SAYING = 0.02  # standard error of the counts from which on the verdict states it

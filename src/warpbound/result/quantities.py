@@ -10,6 +10,8 @@ RESOURCES = ("latency", *THROUGHPUT_RESOURCES, "launch")
 CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")  # of a warp's latency
 FLOP_KINDS = ("fp16", "bf16", "fp32", "fp64", "tensor")
 LIMITERS = ("warps", "blocks", "registers", "shared", "barriers", "grid")
+CLOCK_UNDER_LOAD = "the clock under load"  # causes that widen the interval of a time, beside parameters
+OWN_ERROR = "the model\'s own error"
 
 Mode = Literal["dynamic", "static"]
 

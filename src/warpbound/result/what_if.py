@@ -7,6 +7,8 @@ from msgspec import Meta
 
 from warpbound.result.quantities import ADDED, Interval, Positive, Sentence
 
+HIDE_MORE = "resident warps hide more of the latency"  # in the reason of every change that raises occupancy by a step
+
 
 class WhatIf(msgspec.Struct, frozen=True):
     """A change and what it would buy."""

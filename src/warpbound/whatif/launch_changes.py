@@ -10,6 +10,7 @@ from warpbound.latency import memory_latency
 from warpbound.machine import override
 from warpbound.predict import Place
 from warpbound.residency import Residency
+from warpbound.result.what_if import HIDE_MORE
 from warpbound.whatif.code_changes import Alternative, without
 from warpbound.workload import Workload
 
@@ -19,7 +20,6 @@ OWN_CLOCK = "what is on the SM keeps its cycles, L2 its time"
 FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
-HIDE_MORE = "resident warps hide more of the latency"  # in the reason of every change that raises occupancy by a step
 _MEMORY_RATES = with_followers("dram_bandwidth")
 
 

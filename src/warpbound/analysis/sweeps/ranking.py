@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from warpbound import machine
-from warpbound.analysis.answer import analyze_kernel
+from warpbound.analysis import kept_answers
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.errors import InputError, WarpboundError
@@ -147,7 +147,7 @@ def _answer(share: Ranking, tuning: Tuning, program: Program | WarpboundError | 
                 raise part
         if not isinstance(tuning.launch, Launch) or not isinstance(program, Program):
             raise TypeError("a tuning has a launch and a program, or an error")
-        answer = analyze_kernel(program, share.board, tuning.launch, share.settings)
+        answer = kept_answers.answer(program, share.board, tuning.launch, share.settings)
         if answer.time_s is None:
             reason = answer.not_executed or "trip counts are unknown without the arguments"
             raise InputError(f"No time: {reason}.", "Give an argument for each parameter.")

@@ -1,0 +1,117 @@
+"""Answers on disk: a question that was answered before is not computed again.
+
+What a user does next (`--views loops`, `--format html`, another board, the base of a review) asks the same question
+again. The name of an answer is a hash of all that decides it: the machine code and source, the board with its
+parameters, the launch with its arguments, the settings, and every file of warpbound itself.
+"""
+
+import os
+import pickle
+import time
+from contextlib import suppress
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from warpbound.analysis.settings import DEFAULT, Settings
+from warpbound.disk_cache import checked, digest, folder, keep_checked
+from warpbound.kernel_launch import Launch
+from warpbound.machine import Gpu, gpu
+from warpbound.program.kernel import Program
+from warpbound.result.kernel import KernelResult
+
+MOST_B = 64 << 20  # of all kept answers; those that were not asked for longest are deleted
+PLACE = "answers"
+DECIDING_VIEWS = ("figures", "sass", "simulation")  # views that need more than the rest
+
+
+def answer(
+    program: Program, board: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+) -> KernelResult:
+    """What `analyze_kernel` answers, from the disk where it is known.
+
+    Raises what `analyze_kernel` raises. An answer that time has cut short is not kept.
+    """
+    name = _name(program, gpu(board), launch, settings)
+    if name is not None and (kept_answer := _kept(name)) is not None:
+        return kept_answer
+    from warpbound.analysis.answer import analyze_kernel  # loading it takes as long as reading an answer
+
+    result = analyze_kernel(program, board, launch, settings)
+    if name is not None and result.not_executed is None and not _was_cut(settings):
+        _keep(name, pickle.dumps(result))
+    return result
+
+
+def _was_cut(settings: Settings) -> bool:
+    return settings.ends_s is not None and time.thread_time() > settings.ends_s
+
+
+def _name(program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> str | None:
+    """The name of an answer; None where the launch holds memory that has no name."""
+    if launch is not None and launch.placed is not None:
+        return None
+    views = tuple(view for view in DECIDING_VIEWS if view in settings.views)
+    question = (program, board, launch, replace(settings, views=views, ends_s=None))
+    try:
+        return digest(_own_files(), _QUESTION.encode(question))
+    except (NotImplementedError, OverflowError, OSError):
+        return None
+
+
+def _named(value: Any) -> Any:
+    """A value that msgpack does not know: a path is named by its file's size and time of change, too."""
+    if isinstance(value, Path):
+        return (str(value), *_identity(value.stat())) if value.is_file() else str(value)
+    raise NotImplementedError(type(value).__name__)
+
+
+_QUESTION = msgspec.msgpack.Encoder(enc_hook=_named)
+
+
+@cache
+def _own_files() -> str:
+    """Names, sizes and times of change of all files of warpbound: after an update nothing is known."""
+    root = Path(__file__).parent.parent
+    return digest(*(f"{place} {identity}" for place, identity in sorted(_files(str(root), len(str(root))))))
+
+
+def _files(place: str, root_length: int) -> list[tuple[str, tuple[int, int]]]:
+    with os.scandir(place) as entries:
+        listed = [each for each in entries if each.name != "__pycache__"]
+    inner = [file for each in listed if each.is_dir() for file in _files(each.path, root_length)]
+    return [*inner, *((each.path[root_length:], _identity(each.stat())) for each in listed if each.is_file())]
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_size, status.st_mtime_ns
+
+
+def _kept(name: str) -> KernelResult | None:
+    path = folder() / PLACE / name
+    content = checked(path)
+    if content is None:
+        return None
+    with suppress(OSError):  # of a folder that nobody may write to
+        os.utime(path)
+    answer_there: KernelResult = pickle.loads(content)  # which tells whole numbers from others, as JSON does not
+    return answer_there
+
+
+def _keep(name: str, content: bytes) -> None:
+    """Write an answer; the oldest make room for it."""
+    place = folder() / PLACE
+    keep_checked(place / name, content)
+    try:
+        with os.scandir(place) as entries:
+            ages = [(each.stat().st_mtime_ns, each.stat().st_size, each.path) for each in entries]
+        total = 0
+        for _, size, path in sorted(ages, reverse=True):
+            total += size
+            if total > MOST_B:
+                os.unlink(path)
+    except OSError:  # another process deletes, too
+        return
