@@ -56,6 +56,7 @@ def test_words_that_do_not_fit_the_kernel(words: tuple[str, ...], fragment: str)
 
 def test_a_misspelled_command_is_answered_with_the_nearest_one() -> None:
     assert_refused(ask("analyse", SAXPY), COMMAND, "Did you mean 'analyze'?")
+    assert_refused(ask("saxpy.cu", "--gpu", "h200"), COMMAND, "Did you mean 'analyze saxpy.cu'?")
 
 
 def test_the_list_of_commands_cuts_no_sentence_off() -> None:

@@ -58,6 +58,14 @@ def test_empty_standard_input() -> None:
     assert_refused(ask("analyze", "-", "--gpu", "h200"), FAILED, "is empty")
 
 
+@pytest.mark.parametrize(
+    ("name", "reason", "way_out"),
+    [("k.toml", "is a launch file", "--launch"), ("k.py", "is a Python file", "k.py:KERNEL")],
+)
+def test_a_file_of_another_kind_is_named(write, name: str, reason: str, way_out: str) -> None:  # type: ignore[no-untyped-def]
+    assert_refused(ask("analyze", write(name, "# text"), "--gpu", "h200"), FAILED, reason, way_out)
+
+
 def test_standard_input_twice() -> None:
     assert_refused(ask("analyze", "-", "-", "--gpu", "h200", stdin=b"x"), COMMAND, "given twice")
 

@@ -77,7 +77,8 @@ class _Commands(click.Group):
         if word not in COMMANDS and not word.startswith("-"):
             from difflib import get_close_matches
 
-            if near := get_close_matches(word, COMMANDS, 1):
+            near = [f"analyze {word}"] if Path(word).suffix else get_close_matches(word, COMMANDS, 1)
+            if near:
                 raise click.UsageError(f"No such command '{word}'. Did you mean '{near[0]}'?", ctx)
         return super().resolve_command(ctx, args)
 

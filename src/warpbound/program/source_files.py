@@ -59,6 +59,10 @@ class Language:
 
 _CUDA_ENDINGS = (".cu", ".cuh")
 _KINDS = "CUDA C++, PTX, a cubin or a listing"
+_OTHER_KINDS = {  # ending -> what the file is, and the way out
+    ".toml": ("is a launch file, which names no source", "Write FILE.cu --launch {file}."),
+    ".py": ("is a Python file", "Name one of its kernels: {file}:KERNEL."),
+}
 _PROBE = re.compile(r"cub::\w+::detail::EmptyKernel<")
 _LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
 
@@ -138,6 +142,9 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
     text: str, name: str, source: Source, machine: Gpu, kernel: str | None, options: Options
 ) -> tuple[Program, ...]:
     ending = source.suffix if isinstance(source, Path) else ""
+    if ending in _OTHER_KINDS:
+        kind, way_out = _OTHER_KINDS[ending]
+        raise InputError(f"{name} {kind}.", way_out.format(file=name))
     if ending not in _CUDA_ENDINGS:
         by_ending = (language for language in LANGUAGES if ending and language.ending == ending)
         by_text = (language for language in LANGUAGES if language.recognised(text, machine))
