@@ -234,7 +234,7 @@ def _frame(case: Case) -> Entry:
         "kernel": case.program.title,
         "gpu": case.gpu.key,
         "occupancy": launch_counts.occupancy(case.residency, not_told),
-        "cache": "cold" if case.settings.cache == "flushed" else case.settings.cache,
+        "cache": "warm" if case.settings.cache == "warm" else "cold",
         "gpu_name": case.gpu.name,
         "program": code_tables.program_facts(case.program, case.facts),
         "compiler": CompilerName(*case.program.compiler) if case.program.compiler else None,

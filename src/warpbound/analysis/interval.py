@@ -19,6 +19,7 @@ from warpbound.headline import LaunchPrediction
 from warpbound.headline.launch import INTERVAL
 from warpbound.headline.parameter_uncertainty import measured_by
 from warpbound.headline.queue_demands import RESOURCE_OF
+from warpbound.memory.flushed_caches import staying
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import ParameterDoubt
@@ -28,6 +29,7 @@ from warpbound.workload import Memory, Workload
 IN_STEP = "whether warps wait for their loads together"
 SAMPLED = "the traffic of blocks that were not sampled"
 KEPT = "what L2 keeps from launch to launch"
+STAYING = "how long L2 keeps changed lines"
 SAG = 0.15       # assumed: how far the clock falls below boost in one of ten launches whose clock is not given
 LEAST = 0.015    # least distance of each edge from the time: scatter of timing
 EDGE = "edge of L1"
@@ -170,6 +172,17 @@ def with_cold_l2(work: Workload, l2_bytes: float) -> Workload | None:
         dram_bytes_read=max(memory.dram_bytes_read, cold_bytes),
         dram_bytes_written=max(memory.dram_bytes_written, written_B),
     )
+
+
+def with_lines_in_order(work: Workload, l2_bytes: float) -> Workload | None:
+    """The work if the launch's changed lines left L2 in the order in which they came; None where that is no more."""
+    memory, warps = work.memory, work.warps or 0.0
+    changed = warps * min(memory.touched_bytes, SECTOR_B * memory.l2_sectors_written)
+    only_read = warps * memory.touched_bytes - changed
+    leaving = staying(changed, only_read, l2_bytes) - staying(changed, only_read, l2_bytes, 1.0)
+    if leaving <= 0:
+        return None
+    return work.with_memory(dram_bytes_written=memory.dram_bytes_written + leaving / warps)
 
 
 def doubts(prediction: LaunchPrediction) -> list[ParameterDoubt]:

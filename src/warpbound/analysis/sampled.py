@@ -16,7 +16,7 @@ from warpbound.emulate.sample_coverage import skips_all_loops
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.kernel_launch import Dim, Launch
 from warpbound.memory import hierarchy
-from warpbound.memory.flushed_caches import between_flushes
+from warpbound.memory.flushed_caches import DIRTY, FLUSHED, after_others
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
@@ -39,7 +39,7 @@ ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the 
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 1 << 14  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
 LATER = 8  # of a larger grid: blocks that start when those that the GPU holds at once have drawn, beside these
-FLUSHED = "flushed"  # caches are empty before the launch, and nobody waits for what L2 holds after it
+LEFT_BY_OTHERS = {"flushed": FLUSHED, "dirty": DIRTY}  # states in which nobody waits for what L2 holds at the end
 WAITED = "blocks wait for what other blocks write: waiting takes no time here, and its polls are those of the emulator"
 
 
@@ -90,7 +90,7 @@ def run_sample(
     traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
     if not draws:
         trace = with_longest_stream(case.program, launch, (trace, sample), execute)
-    return trace, sample, replace(_as_flushed(case, traffic), sampling_error=error)
+    return trace, sample, replace(_after_others(case, traffic), sampling_error=error)
 
 
 def _drawing(case: Case, launch: Launch, execute: Execute, blocks: int) -> tuple[Trace, Sample, Traffic | None] | None:
@@ -109,15 +109,16 @@ def _drawing(case: Case, launch: Launch, execute: Execute, blocks: int) -> tuple
         return None
     requests = asked_for(case.program, trace, cache_facts(case), cache_settings(case, sample))
     traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
-    return trace, sample, replace(_as_flushed(case, traffic), sampling_error=_error(case, trace, sample, requests))
+    return trace, sample, replace(_after_others(case, traffic), sampling_error=_error(case, trace, sample, requests))
 
 
-def _as_flushed(case: Case, traffic: Traffic) -> Traffic:
-    """The traffic of the launch between two flushes, where those are asked for."""
-    if case.settings.cache != FLUSHED:
+def _after_others(case: Case, traffic: Traffic) -> Traffic:
+    """The traffic of a launch that finds others' lines in L2, where that state is asked for."""
+    others = LEFT_BY_OTHERS.get(case.settings.cache)
+    if others is None:
         return traffic
     last = max((instruction.address for instruction in case.program.instructions), default=0)
-    return between_flushes(traffic, cache_facts(case).l2_bytes, last)
+    return after_others(traffic, cache_facts(case).l2_bytes, last, others)
 
 
 def _limits(case: Case) -> Limits:
@@ -176,7 +177,7 @@ def data_dependent_branches(trace: Trace) -> bool:
 
 def state_at_start(cache: str) -> str:
     """Warm or cold, of a state in Settings."""
-    return "cold" if cache == FLUSHED else cache
+    return "cold" if cache in LEFT_BY_OTHERS else cache
 
 
 def cache_settings(case: Case, sample: Sample) -> How:

@@ -7,10 +7,11 @@ SUSTAINED = "sustained"  # the clock that the board holds under this load; boost
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings: SM clock ("sustained", "base", "boost" or MHz), caches at the start of the launch ("warm", "cold", or
-    "flushed": cold, and written data that L2 holds at the end stay there, as Nsight Compute counts), models to show
-    beside the answer, views that will be shown ("sass" alone needs more than the rest); processor time of the sampled
-    blocks, None for the usual limit, and what their accesses outside arrays do ("refuse": no answer, "pass": read 0).
+    """Settings: SM clock ("sustained", "base", "boost" or MHz), caches at the start of the launch ("warm", "cold",
+    "dirty": L2 was overwritten, so the launch writes back others' lines, or "flushed", as Nsight Compute does: in these
+    two, written data that L2 holds at the end stay there), models to show beside the answer, views that will be shown
+    ("sass" alone needs more than the rest); processor time of the sampled blocks, None for the usual limit, and what
+    their accesses outside arrays do ("refuse": no answer, "pass": read 0).
 
     power_limit_W : in place of the board's own, for the sustained clock. ends_s : processor time of this thread at
     which the analysis of code without a launch stops, shared by the kernels of a file; None: `patience_s` later.

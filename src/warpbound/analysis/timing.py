@@ -27,6 +27,8 @@ MOST = 0.5  # of a launch's time, from which on a part of it is what the answer 
 MOST_FOLLOWED = 4096  # working blocks, in even steps, whose start behind idle ones is followed
 WHOLE = 1e-6  # of a block: less is rounding
 LONGEST_NOTE = "blocks differ: the longest sampled warp has {times:.3g} times the instructions of the typical one"
+# state of the caches at the start -> other traffic that it may have, and why
+IN_DOUBT = {"warm": (interval.with_cold_l2, interval.KEPT), "dirty": (interval.with_lines_in_order, interval.STAYING)}
 
 
 def scaled_notes(assumed: Sequence[str], board: Gpu) -> list[str]:
@@ -60,7 +62,7 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     launch = launch_of(case, work, resident_blocks)
     typical = predict_launch(launch)
     longest_s, flowing_s = longest_s_of(work, typical, launch), typical.time_s * share_of_waves(work, typical, launch)
-    edges = _with_cold_l2(Interval.of(typical), case, launch)
+    edges = _with_other_l2(Interval.of(typical), case, launch)
     edges = _with_sampling(edges, work, launch)
     if typical.apart_s < (1.0 - interval.WORTH) * typical.time_s:
         edges = edges.with_faster(typical.apart_s, interval.IN_STEP)
@@ -166,11 +168,14 @@ def longest_warp_s(work: Work, clock_hz: float) -> float:
     return work.timed.cycles * work.longest_warp / clock_hz
 
 
-def _with_cold_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval:
-    """Reaches the time of the launch if L2 kept nothing from the launch before."""
-    warm = case.settings.cache == "warm"
-    cold = interval.with_cold_l2(launch.work, case.gpu.value("l2_size")) if warm else None
-    return edges if cold is None else edges.covering(predict_launch(replace(launch, work=cold)), interval.KEPT)
+def _with_other_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval:
+    """Reaches the time if L2 kept nothing from the launch before; if it was overwritten, the time if it kept changed
+    lines no longer than others."""
+    if case.settings.cache not in IN_DOUBT:
+        return edges
+    changing, cause = IN_DOUBT[case.settings.cache]
+    other = changing(launch.work, case.gpu.value("l2_size"))
+    return edges if other is None else edges.covering(predict_launch(replace(launch, work=other)), cause)
 
 
 def _with_sampling(edges: Interval, work: Work, launch: LaunchedWork) -> Interval:

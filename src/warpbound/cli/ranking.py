@@ -33,7 +33,7 @@ PATIENCE_HELP = "Processor time for the sampled blocks of one tuning; 20 s by de
 @click.option("-I", "include", metavar="DIR", multiple=True, help="Folder to search for headers.")
 @click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC.")
 @click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a GPU parameter.")
-@click.option("--cache", type=click.Choice(["warm", "cold"]), default="warm", help="Caches at launch.")
+@click.option("--cache", type=click.Choice(["warm", "cold", "dirty"]), default="warm", help="Caches at launch.")
 @click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
 @click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP)
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor.")
