@@ -118,6 +118,46 @@ def test_a_guarded_load_that_decides_nothing_leaves_the_classes_complete(monkeyp
     assert classes_of(program, asked).complete
 
 
+SCALED = """
+for (int r = b * 8 + t / 32; r < n; r += gridDim.x * 8) {
+    float s = 0;
+    for (int c = t % 32; c < m; c += 32) s += x[r * m + c];
+    for (int o = 16; o; o >>= 1) s += __shfl_xor_sync(~0u, s, o);
+    float scale = rsqrtf(s / m + 1e-5f);
+    for (int c = t % 32; c < m; c += 32) y[r * m + c] = x[r * m + c] * scale;
+} }"""
+
+
+@pytest.mark.parametrize("arch", [80, 89, 120])
+def test_a_division_and_a_root_of_data_leave_the_classes_complete(arch: int) -> None:
+    """The root scales small numbers under a guard, the division calls a function for them. The loop over rows may part
+    the lanes before the shuffles (BRA.DIV), and does not."""
+    program = compile_program(HEAD + SCALED, f"sm_{arch}")
+    asked = launch(grid=20, block=256, args={"n": 160, "m": 64, "x": "f32[10240]:rand", "y": "f32[10240]"})
+    classes = classes_of(program, asked)
+    assert classes.complete
+    assert classes.counts.tolist() == [20]
+    trace = emulate.trace(program, asked, range(20))
+    assert (trace.executed.reshape(20, 8, -1) == trace.executed[0]).all()
+
+
+HITS = """
+unsigned s = b * 747796405u + t, hits = 0;
+for (int i = 0; i < n; i++) { s ^= s << 13; s ^= s >> 17; s ^= s << 5; hits += s * 2.3e-10f < 0.5f; }
+y[b * blockDim.x + t] = hits; }"""
+
+
+def test_no_loop_is_evaluated_for_guards_of_arithmetic_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A generator of random numbers in each thread counts hits: which lanes add decides nothing."""
+    program = compile_program(HEAD + HITS, "sm_89")
+    assert any(x.guard is not None and x.traits.is_arithmetic for x in program.instructions)
+    monkeypatch.setattr(block_path, "MOST_STEPS", 100)
+    asked = launch(grid=1024, block=256, args={"n": 4000, "m": 0, "x": "f32[1]", "y": f"f32[{1024 * 256}]"})
+    classes = classes_of(program, asked)
+    assert classes.complete
+    assert classes.counts.tolist() == [1024]
+
+
 @pytest.mark.parametrize("name", [name for name in BODIES if name not in BY_DATA])
 def test_lengths_are_the_instructions_that_blocks_issue(name):
     program, asked = compiled(name, 90)

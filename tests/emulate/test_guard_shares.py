@@ -39,6 +39,16 @@ extern "C" __global__ void inside(const float* x, float* y, int n) {
     }
     y[threadIdx.x] = total;
 }
+extern "C" __global__ void hits(const float* x, float* y, int n) {
+    unsigned s = threadIdx.x * 747796405u + blockIdx.x, inside = 0;
+    #pragma unroll 1
+    for (int i = 0; i < n; i++) {
+        s ^= s << 13; s ^= s >> 17; s ^= s << 5;
+        inside += s * 2.3e-10f < 0.2f;
+        inside += s % 8 == 3;
+    }
+    y[threadIdx.x] = inside;
+}
 """
 ROUNDS = 400
 FEW = 400  # instructions after which guards are estimated here
@@ -84,7 +94,7 @@ def test_only_lanes_of_guarded_arithmetic_differ_and_by_no_more_than_is_said(
 def test_guards_that_indices_decide_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """`i + threadIdx.x < 70` costs nothing: the lanes of what it guards are counted."""
     program, quick, whole = traces("inside", monkeypatch)
-    own = slice_without_guards(program, guard_shares.data_guards(program))
+    own = slice_without_guards(program, guard_shares.data_guards(program), frozenset())
     code = program.instructions
     at = [i for i in own.unneeded - guard_shares.data_guards(program) if code[i].opcode == "FMUL" and code[i].guard]
     assert len(at) == 1
@@ -102,8 +112,19 @@ def test_values_that_decide_are_computed_whole(monkeypatch: pytest.MonkeyPatch) 
 def test_short_executions_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_program(CODE, "sm_90", "weighed")
     asked = launch(grid=2, block=32, args=arguments("weighed") | {"n": 9})
-    assert slice_of(program).unneeded < slice_without_guards(program, guard_shares.data_guards(program)).unneeded
+    without = slice_without_guards(program, guard_shares.data_guards(program), frozenset())
+    assert slice_of(program).unneeded < without.unneeded
     quick = emulate.trace(program, asked, [0, 1])
     monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))
     assert np.array_equal(quick.threads, emulate.trace(program, asked, [0, 1]).threads)
     assert not any("guarded" in note for note in quick.notes)
+
+
+def test_guards_that_random_numbers_of_the_kernel_decide_are_estimated_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    program, quick, whole = traces("hits", monkeypatch, "sm_89")
+    (note,) = set(quick.notes) - set(whole.notes)
+    assert np.array_equal(quick.executed, whole.executed)
+    difference = abs(int(quick.threads.sum()) - int(whole.threads.sum())) / whole.threads.sum()
+    stated = float(re.search(r"by ([0-9.]+) % at most", note)[1]) / 100
+    assert difference < stated < 0.1
+    assert not guard_shares.data_guards(program)

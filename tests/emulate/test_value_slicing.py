@@ -3,6 +3,7 @@
 import pickle
 from dataclasses import fields
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,7 @@ from support.emulator.listed_accesses import listed
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import traced_blocks
+from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import Slice, slice_of, unneeded_values
 from warpbound.kernel_launch import launch
@@ -247,6 +249,64 @@ def test_calls_whose_results_decide_or_that_do_more_are_executed(kernel: str) ->
     code = compile_program(DIVIDED, "sm_90", kernel)
     assert any(x.opcode == "CALL" for x in code.instructions)
     assert slice_of(code) == Slice(frozenset(), {})
+
+
+SHUFFLED = """
+extern "C" __global__ void parted(const float* x, float* y, int rows, int from) {
+    float sum = 0;
+    for (int r = 0; r < rows; r++) {
+        float v = x[r * 32 + threadIdx.x];
+        if (threadIdx.x >= from) { sum += __shfl_xor_sync(~0u, v, 2); y[64 + threadIdx.x] = v; }
+        else { y[96 + threadIdx.x] = v * r; sum -= __shfl_xor_sync(~0u, v * v, 2); }
+    }
+    y[threadIdx.x] = sum;
+}
+extern "C" __global__ void averaged(const float* x, float* y, int rows, int columns) {
+    for (int r = blockIdx.x; r < rows; r += gridDim.x) {
+        float sum = 0;
+        for (int c = threadIdx.x; c < columns; c += 32) sum += x[r * columns + c];
+        for (int o = 16; o; o >>= 1) sum += __shfl_xor_sync(~0u, sum, o);
+        y[r * 32 + threadIdx.x] = sum / columns;
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["sm_80", "sm_89", "sm_120"])
+def test_shuffles_of_whole_warps_leave_the_values_uncomputed(board: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Up to sm_89 a shuffle in a loop may call a function, which no warp does whose lanes stay together."""
+    program = compile_program(SHUFFLED, board, "averaged")
+    loads = {i for i, x in enumerate(program.instructions) if x.traits.is_global_load}
+    assert loads
+    assert loads <= slice_of(program).unneeded
+    args = {"x": "f32[640]:rand", "y": "f32[320]", "rows": 10, "columns": 64}
+    trace = emulate.trace(program, launch(grid=2, block=32, args=args), [0, 1])
+    monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))
+    whole = emulate.trace(program, launch(grid=2, block=32, args=args), [0, 1])
+    short = short_ways(program)
+    assert np.array_equal(trace.executed, whole.executed)
+    assert set(np.flatnonzero((trace.threads != whole.threads).any(axis=0))) <= set(short)
+
+
+@pytest.mark.parametrize(("first", "times"), [(0, 1), (13, 2)])
+def test_a_trace_of_which_a_warp_parts_is_made_again(
+    first: int, times: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lanes that shuffle at two places with the mask of all lanes take the function, whose mask has to be there."""
+    program = compile_program(SHUFFLED, "sm_89", "parted")
+    assert slice_of(program).whole_warp
+    slices: list[Slice] = []
+    traced = traced_blocks._traced
+
+    def counted(question: Any, own: Slice, shares: Any) -> Any:
+        slices.append(own)
+        return traced(question, own, shares)
+
+    monkeypatch.setattr(traced_blocks, "_traced", counted)
+    args = {"x": "f32[320]:rand", "y": "f32[128]", "rows": 10, "from": first}
+    emulate.trace(program, launch(grid=2, block=32, args=args), [0, 1])
+    assert len(slices) == times
+    same_with_all_values(program, launch(grid=2, block=32, args=args), monkeypatch)
 
 
 def test_a_slice_belongs_to_its_own_kernel() -> None:

@@ -34,7 +34,8 @@ class Classes:
     of_block : number of the class of each block, (blocks,); classes are numbered by their first block.
     counts : blocks of each class, (classes,). first : the first block of each, (classes,).
     length : instructions that the evaluated warps of a block of each issue, (classes,); loops that data end count once.
-    complete : whether every decision was evaluated, so that blocks of a class do the same.
+    complete : whether every decision was evaluated, so that blocks of a class do the same, but for lanes of arithmetic
+    whose guards data decide.
     """
 
     of_block: NDArray[np.int64]

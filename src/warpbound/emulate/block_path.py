@@ -31,6 +31,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT, RZ, Instruction
 
 MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the rest is left out
+ALL_LANES = np.uint32(0xFFFFFFFF)
 ROUNDS_SEEN = 3  # of a loop, before the others are counted
 _HASH = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
 
@@ -131,7 +132,7 @@ class Path:
         if guard is None or (guard.index == PT and not guard.invert):
             return np.bool_(1)
         if not self.x.known([("P", guard.index)]):
-            self.complete = False
+            self.complete &= instruction.traits.is_arithmetic  # whose lanes alone differ; what it decides is not known
             return None
         value = self.x.get_predicate(guard.index)
         value = ~value if guard.invert else value
@@ -208,22 +209,12 @@ class Path:
         if at in self.code.short:
             self._send(self.code.short[at], lanes)
             return False
-        if instruction.traits.indirect or {"DIV", "CONV"} & set(instruction.modifiers):
-            return self._both_ways(at)
         target = next((x for x in instruction.operands if x.kind == "label" and x.index == 0), None)
         place = None if target is None else self.code.index.get(int(target.value))
-        if place is None:
+        active = self._condition(instruction, lanes)
+        if place is None or active is None:
             return self._both_ways(at)
-        conditions = [x for x in (*instruction.operands, instruction.guard) if x is not None and x.kind == "predicate"]
-        conditions = [x for x in conditions if x.index != PT or x.invert]
-        if not self.x.known([("P", x.index) for x in conditions]):
-            return self._both_ways(at)
-        active: Mask = np.bool_(1)
-        for x in conditions:
-            value = self.x.get_predicate(x.index)
-            active = active & (~value if x.invert else value)
-        if conditions:
-            self._note(at, active)
+        self._note(at, active)
         jumping = lanes & active
         if jumping.any():
             if at in self.counted:
@@ -235,6 +226,33 @@ class Path:
         if staying.any():
             self._send(at + 1, staying)
         return False
+
+    def _condition(self, instruction: Instruction, lanes: Mask) -> Mask | None:
+        """Where the predicates of a branch hold; None where they are not known."""
+        if instruction.traits.indirect or "CONV" in instruction.modifiers:
+            return None
+        if "DIV" in instruction.modifiers:
+            return self._parted(instruction, lanes)
+        conditions = [x for x in (*instruction.operands, instruction.guard) if x is not None and x.kind == "predicate"]
+        conditions = [x for x in conditions if x.index != PT or x.invert]
+        if not self.x.known([("P", x.index) for x in conditions]):
+            return None
+        active: Mask = np.bool_(1)
+        for x in conditions:
+            value = self.x.get_predicate(x.index)
+            active = active & (~value if x.invert else value)
+        return active
+
+    def _parted(self, instruction: Instruction, lanes: Mask) -> Mask | None:
+        """The warps of which a living lane is elsewhere: they take BRA.DIV. None where its mask is not of all lanes."""
+        masks = [x for x in instruction.operands if x.kind == "register"]
+        places = [("R", x.index) for x in masks if x.index != RZ]
+        if len(masks) != 1 or instruction.guard is not None or not self.x.known(places):
+            return None
+        value = self.x.get(masks[0].index) if places else np.uint32(0)
+        if not np.all((~value if masks[0].invert else value) == ALL_LANES):
+            return None
+        return (self.alive & ~lanes).any(axis=-1, keepdims=True) if np.ndim(lanes) else np.bool_(0)
 
     def _count_rounds(self, loop: CountedLoop, lanes: Mask) -> None:
         """Take all rounds at once that are like the last three of these lanes."""
@@ -287,6 +305,7 @@ class Path:
 
     def _end(self, at: int, holds: Mask) -> bool:
         staying = self.x.mask & ~holds
+        self.alive = self.alive & ~(self.x.mask & holds)
         if staying.any():
             self._send(at + 1, staying)
         return False

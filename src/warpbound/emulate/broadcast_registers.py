@@ -4,7 +4,7 @@ A value has the shape that it needs: one number where all blocks agree, (blocks,
 (blocks, warps, lanes). The emulator's own handlers compute on such values.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,8 @@ from warpbound.emulate.emulator import handler_of
 from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
-from warpbound.emulate.value_slicing import slice_of
+from warpbound.emulate.value_slicing import guarded_arithmetic, slice_of, slice_without_guards
+from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
@@ -49,6 +50,8 @@ class Code:
             for instruction in self.instructions
         ]  # fmt: skip
         own = slice_of(program)
+        if not own.ways and any(map(calls, program.instructions)):  # a guard of arithmetic alone may need their results
+            own = slice_without_guards(program, guarded_arithmetic(program), own.whole_warp)
         needed_places = frozenset(range(len(program.instructions))) - own.unneeded
         self.short = {at: way.begin for at, way in own.ways.items()}
         self.selects = {at for at in needed_places if program.instructions[at].traits.affine == "select"}
@@ -62,13 +65,25 @@ class Code:
     def relevant(self) -> list[bool]:
         """Whether an instruction is evaluated: it branches, is guarded, or its result goes into what decides."""
         return [
-            instruction.guard is not None or instruction.traits.kind in _DECIDING or at in self.selects or deciding
+            (instruction.guard is not None and at not in self.uncounted)
+            or instruction.traits.kind in _DECIDING or at in self.selects or deciding
             for at, (instruction, deciding) in enumerate(zip(self.program.instructions, self.deciding, strict=True))
-        ]
+        ]  # fmt: skip
 
-    def _conditions_at(self, at: int) -> tuple[tuple[str, int], ...]:
+    @cached_property
+    def uncounted(self) -> frozenset[int]:
+        """Guarded arithmetic whose lanes are not looked at: whole loops would be evaluated for its guards alone."""
+        arithmetic = guarded_arithmetic(self.program)
+        if not arithmetic or not self.program.flow.loops:
+            return frozenset()
+        blocks = self.program.flow.blocks
+        inside = {i for x in self.program.flow.loops for n in x.blocks for i in range(blocks[n].first, blocks[n].last)}
+        exact, without = self._deciding(frozenset()), self._deciding(arithmetic)
+        return arithmetic if any(exact[i] and not without[i] for i in inside) else frozenset()
+
+    def _conditions_at(self, at: int, uncounted: Set[int]) -> tuple[tuple[str, int], ...]:
         """The predicates that decide what an instruction does."""
-        if at in self.short:
+        if at in self.short or at in uncounted:
             return ()
         chosen_by = self.chosen_by(at) if at in self.selects else ()
         return (*_places(_conditions(self.program.instructions[at])), *chosen_by)
@@ -76,9 +91,12 @@ class Code:
     @cached_property
     def deciding(self) -> list[bool]:
         """Whether the result of an instruction goes into what decides."""
+        return self._deciding(self.uncounted)
+
+    def _deciding(self, uncounted: Set[int]) -> list[bool]:
         instructions, blocks = self.program.instructions, self.program.flow.blocks
         deciding = [False] * len(instructions)
-        conditions = [self._conditions_at(at) for at in range(len(instructions))]
+        conditions = [self._conditions_at(at, uncounted) for at in range(len(instructions))]
         live: list[frozenset[tuple[str, int]]] = [frozenset()] * len(blocks)
         pending = set(range(len(blocks)))
         before: dict[int, set[int]] = {number: set() for number in range(len(blocks))}

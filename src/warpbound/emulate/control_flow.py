@@ -140,6 +140,20 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
+class PartedWarp(Exception):
+    """A warp has taken a branch that only warps take whose lanes have parted."""
+
+
+def never_taken(move: Move) -> Move:
+    """The branch, which ends the execution where a warp takes it. Raises PartedWarp."""
+
+    def stay(x: State) -> None:
+        if move(x) is not None:
+            raise PartedWarp
+
+    return stay
+
+
 @directs("CALL")
 def call(here: Site, flow: Flow, at: int) -> Move:
     """CALL: earlier instructions have put the return address into registers. A function pointer is an offset into the

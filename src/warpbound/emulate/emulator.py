@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.clusters import cluster_of, together
-from warpbound.emulate.control_flow import STOP, Flow
+from warpbound.emulate.control_flow import STOP, Flow, never_taken
 from warpbound.emulate.handlers import CONTROL, PLAIN
 from warpbound.emulate.lane_groups import TURNS
 from warpbound.emulate.lane_queries import every, some
@@ -49,7 +49,8 @@ Build = Callable[[Site], Handler]
 class Kernel:
     """A program compiled to handlers for one launch; `handlers` is None for control instructions.
 
-    short : branches that go to one place whatever their predicates say, and that place.
+    short : branches that go to one place whatever their predicates say, and that place. whole_warp : branches that
+    raise PartedWarp where a warp takes them.
     """
 
     program: Program
@@ -59,6 +60,7 @@ class Kernel:
     registers: int
     cluster: Dim
     short: Mapping[int, int] = field(default_factory=dict)
+    whole_warp: frozenset[int] = frozenset()
     at_once: int | None = None  # blocks that run at the same time, as far as memory allows; None: as many as is quick
 
     @property
@@ -225,16 +227,14 @@ class Chunk:
             at for at, instruction in enumerate(kernel.program.instructions) if instruction.traits.reconverges
         )
         self.flow.groups.park(self.flow.groups.alive, 0)
-        self.at = 0
-        self.steps = self.until = 0
+        self.at = self.steps = self.until = 0
         self.polled = self.wrote = False
 
     def _with_control(self) -> list[Handler]:
         """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
         handlers: list[Handler] = []
-        for at, (instruction, plain) in enumerate(
-            zip(self.kernel.program.instructions, self.kernel.handlers, strict=True)
-        ):
+        code = self.kernel.program.instructions
+        for at, (instruction, plain) in enumerate(zip(code, self.kernel.handlers, strict=True)):
             short = self.kernel.short.get(at)
             handlers.append(plain or (self._control(instruction, at) if short is None else _goes_to(short)))
         return handlers
@@ -243,7 +243,7 @@ class Chunk:
         here = site(instruction, self.kernel.memory.constants, self.kernel.program.arch)
         try:
             handler: Handler = CONTROL[instruction.opcode](here, self.flow, at)
-            return handler
+            return never_taken(handler) if at in self.kernel.whole_warp else handler
         except (WarpboundError, *BROKEN) as broken:
             error = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
             return _refusal(error)

@@ -1,8 +1,8 @@
 """Guards of arithmetic whose result decides nothing: where they cost much, their lanes are estimated.
 
-`expf` halves its argument under a guard, `rsqrtf` scales it: `@!P0 FMUL R2, R2, 0.5`. Which lanes do so depends on the
-data, and nothing else does: not a branch, not an address, not an issue slot. To count these lanes exactly, all values
-of the kernel have to be computed.
+`expf` halves its argument under a guard, `rsqrtf` scales it: `@!P0 FMUL R2, R2, 0.5`; `hits += x < y` adds under one.
+Which lanes do so depends on values, and nothing else does: not a branch, not an address, not an issue slot. To count
+these lanes exactly, all values of the kernel have to be computed.
 
 Models   After `trace_recorder.LONG` executed instructions the guards are left out, with all that only they need, if
          that saves a tenth of what was executed. Each such instruction then takes part in as many of its lanes as
@@ -20,13 +20,13 @@ from warpbound.emulate import trace_recorder
 from warpbound.emulate.trace import Trace
 from warpbound.emulate.trace_recorder import Recording
 from warpbound.emulate.value_dependence import guard_name, lines_of, taint
-from warpbound.emulate.value_slicing import Slice, slice_without_guards
+from warpbound.emulate.value_slicing import Slice, guarded_arithmetic, slice_without_guards
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
 WORTH = 0.1  # part of the executed instructions that has to become free
 NOTE = (
-    "data decide which lanes execute guarded arithmetic{lines}: counted at the rate of the first {first:,} "
+    "values decide which lanes execute guarded arithmetic{lines}: counted at the rate of the first {first:,} "
     "instructions; thread instructions differ by {most:.2g} % at most, nothing else but flop does"
 )
 
@@ -66,19 +66,20 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
     """Raises TooDear where a recording computes much for guards alone; own : what it does not compute."""
 
     def look(recording: Recording) -> None:
-        guarded = data_guards(program)
-        if not guarded:
-            return
-        without = slice_without_guards(program, guarded)
-        freed = sorted(without.unneeded - own.unneeded)
-        if recording.executed[freed].sum() < WORTH * recording.executed.sum():
-            return
-        guards = _unknown_guards(program, without)
-        on, off = recording.threads.sum(axis=1), recording.switched_off.sum(axis=1)
-        shares = np.divide(on, on + off, out=np.ones(len(on)), where=on + off > 0)
-        raise TooDear(without, GuardShares(guards, shares))
+        everything = recording.executed.sum()
+        for guarded in (data_guards(program), guarded_arithmetic(program)):  # those that indices decide cost little
+            without = slice_without_guards(program, guarded, own.whole_warp)
+            freed = sorted(without.unneeded - own.unneeded)
+            if recording.executed[freed].sum() >= WORTH * everything:
+                raise TooDear(without, _shares_so_far(program, without, recording))
 
     return look
+
+
+def _shares_so_far(program: Program, without: Slice, recording: Recording) -> GuardShares:
+    on, off = recording.threads.sum(axis=1), recording.switched_off.sum(axis=1)
+    shares = np.divide(on, on + off, out=np.ones(len(on)), where=on + off > 0)
+    return GuardShares(_unknown_guards(program, without), shares)
 
 
 def data_guards(program: Program) -> frozenset[int]:

@@ -1,8 +1,11 @@
-"""Branches around calls of arithmetic: the long ways of divisions and roots.
+"""Branches around calls: the long ways of divisions and roots, and of shuffles of parted warps.
 
 A division or a square root of floating-point numbers is a few instructions, and a call of a function for numbers close
 to zero or to infinity. Where nothing depends on the result but numbers that a trace does not hold, nothing has to be
 known of the operands either: the short way is taken.
+
+Up to sm_89 a shuffle in a loop is one instruction where the whole warp is there, and a function where BRA.DIV finds
+lanes elsewhere. Both give the same values, so the function tells nothing of what is needed.
 
 Models   A branch around a call of arithmetic: its long way only moves registers, calls, and comes back.
 Omits    Operands that take the long way, which costs some 50 instructions more.
@@ -88,8 +91,22 @@ def _is_arithmetic(program: Program, at: int) -> bool:
     return traits.is_arithmetic and traits.kind != "collective" or traits.kind in _OF_ARITHMETIC
 
 
-def follows(program: Program, ways: Mapping[int, ShortWay]) -> list[tuple[int, ...]]:
-    """The blocks that follow each block, where short ways are taken; none of blocks that are not reached then."""
+def whole_warp_branches(program: Program) -> frozenset[int]:
+    """The BRA.DIV that only a warp whose lanes have parted takes, to code that calls a function."""
+    code, blocks = program.instructions, program.flow.blocks
+    parting = {at for at, x in enumerate(code) if x.traits.kind == "branch" and "DIV" in x.modifiers}
+    if not parting or not any(map(calls, code)):
+        return frozenset()
+    control = ControlDependence(program)
+    aside = {at: control.decided_by(at)[0] - set(range(at, blocks[control.block_of[at] + 1].last)) for at in parting}
+    return frozenset(at for at, inside in aside.items() if any(calls(code[i]) for i in inside))
+
+
+def follows(
+    program: Program, ways: Mapping[int, ShortWay], whole_warp: Set[int] = frozenset()
+) -> list[tuple[int, ...]]:
+    """The blocks that follow each block, where short ways are taken and `whole_warp` branches are not; none of blocks
+    that are not reached then."""
     blocks = program.flow.blocks
     starts = {block.first: number for number, block in enumerate(blocks)}
     result: list[tuple[int, ...]] = [()] * len(blocks)
@@ -99,8 +116,9 @@ def follows(program: Program, ways: Mapping[int, ShortWay]) -> list[tuple[int, .
         if number in reached:
             continue
         reached.add(number)
-        way = ways.get(blocks[number].last - 1)
-        result[number] = blocks[number].follows if way is None else (starts[way.begin],)
+        way, stays = ways.get(blocks[number].last - 1), blocks[number].last - 1 in whole_warp
+        after = blocks[number].follows if way is None else (starts[way.begin],)
+        result[number] = (number + 1,) if stays else after
         pending += result[number]
     return result
 

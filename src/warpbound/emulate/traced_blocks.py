@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
 from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.control_flow import PartedWarp
 from warpbound.emulate.emulator import Kernel, handler_of, make_ready
 from warpbound.emulate.guard_shares import GuardShares, TooDear, when_too_dear
 from warpbound.emulate.handlers import PLAIN
@@ -21,7 +22,7 @@ from warpbound.emulate.trace_recorder import Recording
 from warpbound.emulate.trace_rows import arrays_of, joined, warps_of
 from warpbound.emulate.ungiven_contents import array_refusals
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
-from warpbound.emulate.value_slicing import Slice, slice_of
+from warpbound.emulate.value_slicing import Slice, slice_of, slice_where
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
 from warpbound.program.kernel import Program
@@ -51,7 +52,15 @@ def trace(  # noqa: PLR0913  (each is one fact of the execution)
         step_limit = round(SAMPLE_STEP_LIMIT * max(1.0, limits.patience_s / PATIENCE_S))
     question = _Question(program, launch, numbers, step_limit, limits, at_once)
     try:
-        return _traced(question, slice_of(program), None)
+        return _quickly_traced(question, slice_of(program))
+    except PartedWarp:
+        return _quickly_traced(question, slice_where(program, frozenset()))
+
+
+def _quickly_traced(question: "_Question", own: Slice) -> Trace:
+    """The trace, with guards that are estimated where they cost much."""
+    try:
+        return _traced(question, own, None)
     except TooDear as dear:
         return _traced(question, dear.without, dear.shares)
 
@@ -70,7 +79,7 @@ class _Question:
 
 def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trace:
     """The trace. own : what is not computed. shares : of the guards that are not computed; where none are given and
-    guards cost much, raises TooDear."""
+    guards cost much, raises TooDear; PartedWarp where a warp takes a branch of `own.whole_warp`."""
     program, launch, numbers, limits = question.program, question.launch, question.blocks, question.limits
     kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own, shares)
     kernel = replace(kernel, at_once=question.at_once)
@@ -107,7 +116,8 @@ def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> K
         code = program.instructions[i]
         code = replace(code, guard=None) if i in unguarded else code
         handlers[i] = handler_of(code, kernel.memory.constants, program.arch, builders)
-    return replace(kernel, handlers=tuple(handlers), short={at: way.begin for at, way in own.ways.items()})
+    short = {at: way.begin for at, way in own.ways.items()}
+    return replace(kernel, handlers=tuple(handlers), short=short, whole_warp=own.whole_warp)
 
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:

@@ -7,6 +7,7 @@ Models   Liveness backwards through the control flow from branches, addresses an
          shared and local memory each as one value. Instructions at mbarriers are all executed, and so are bulk copies,
          whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
          Divisions and roots whose results nobody needs take their short way (`short_ways`).
+         Shuffles of parted warps are left out where they are functions: a trace of which a warp parts is made again.
 Omits    Code that calls other functions: all of it is in the slice.
 """
 
@@ -15,7 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from warpbound.emulate.shared_order import SharedOrder
-from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
+from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways, whole_warp_branches
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
@@ -69,10 +70,12 @@ def unneeded_values(program: Program) -> frozenset[int]:
 @dataclass(frozen=True)
 class Slice:
     """unneeded : indices of the arithmetic and memory instructions outside the slice. ways : branches that take their
-    short way, because nobody needs what either way computes."""
+    short way, because nobody needs what either way computes. whole_warp : branches that no warp may take, because
+    what they lead to was not looked at."""
 
     unneeded: frozenset[int]
     ways: dict[int, ShortWay]
+    whole_warp: frozenset[int] = frozenset()
 
 
 def slice_of(program: Program) -> Slice:
@@ -80,25 +83,35 @@ def slice_of(program: Program) -> Slice:
     for other, kept in tuple(_RECENT):
         if other is program:
             return kept
-    own = _slice(program, [_use(instruction) for instruction in program.instructions])
+    own = slice_where(program, whole_warp_branches(program))
     _RECENT.append((program, own))
     return own
 
 
-def slice_without_guards(program: Program, guarded: Set[int]) -> Slice:
+def guarded_arithmetic(program: Program) -> frozenset[int]:
+    """The arithmetic that is executed under a guard."""
+    return frozenset(at for at, x in enumerate(program.instructions) if x.traits.is_arithmetic and x.guard is not None)
+
+
+def slice_where(program: Program, whole_warp: frozenset[int]) -> Slice:
+    """The slice of a kernel of which no warp takes these branches."""
+    return _slice(program, [_use(instruction) for instruction in program.instructions], whole_warp)
+
+
+def slice_without_guards(program: Program, guarded: Set[int], whole_warp: frozenset[int]) -> Slice:
     """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
     uses = [_use(instruction) for instruction in program.instructions]
     return _slice(program, [
         replace(use, steering_guard=frozenset()) if at in guarded and use.removable else use
         for at, use in enumerate(uses)
-    ])  # fmt: skip
+    ], whole_warp)  # fmt: skip
 
 
-def _slice(program: Program, uses: list[Use]) -> Slice:
+def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Slice:
     code, ways = program.instructions, short_ways(program)
-    after = follows(program, ways)
+    after = follows(program, ways, whole_warp)
     inside = reached(program, after)
-    nothing = Slice(frozenset(), {})
+    nothing = Slice(frozenset(), {}, whole_warp)
     if any(calls(code[i]) for i in inside):
         return nothing
     if any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code):
@@ -116,7 +129,7 @@ def _slice(program: Program, uses: list[Use]) -> Slice:
     starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
     if any(way.results & {name.partition(" ")[0] for name in starts[way.meet]} for way in ways.values()):
         return nothing
-    return Slice(frozenset(inside) - needed, ways)
+    return Slice(frozenset(inside) - needed, ways, whole_warp)
 
 
 def _stores_read(
