@@ -1,5 +1,6 @@
 """A block as a pipeline: the product of examples/hopper by copy engines of any speed, with other numbers of stages."""
 
+from collections import defaultdict
 from dataclasses import replace
 from functools import cache
 
@@ -15,6 +16,7 @@ from warpbound.emulate.traced_blocks import trace
 from warpbound.latency import memory_latency, waits
 from warpbound.program import programs
 from warpbound.program.cuda import Options
+from warpbound.schedule.warp_clock import Parts
 from warpbound.workload.pipeline_stages import occupied, rings, with_stages
 from warpbound.workload.pipelined_block import CopyEngine, timeline
 
@@ -25,13 +27,13 @@ TILE, DEPTH, ROUNDS = 128, 64, 16
 STAGE_B = 2 * TILE * DEPTH * 2
 PRODUCTS = ROUNDS * 2 * 4 * TILE // 2  # cycles: two warp groups, four products of 64 x 128 x 16 each, 2048 a cycle
 SPEEDS = st.builds(
-    lambda gap, per_byte, latency: CopyEngine(gap, lambda _: per_byte, lambda _: latency),
+    lambda gap, per_byte, latency: engine(per_byte, latency, gap),
     st.floats(0, 200), st.floats(1 / 512, 1 / 8), st.floats(0, 3000),
 )  # fmt: skip
 
 
 def engine(cycles_per_byte=1 / 64, latency=500.0, gap=8.0):
-    return CopyEngine(gap, lambda _: cycles_per_byte, lambda _: latency)
+    return CopyEngine(gap, defaultdict(lambda: cycles_per_byte), defaultdict(lambda: latency))
 
 
 @cache
@@ -66,7 +68,7 @@ def block(stages):
 
 def course(stages, speed, meetings=None):
     recorded, code, timing = block(stages)
-    return timeline(meetings or recorded, code, timing, speed, 4)
+    return timeline(meetings or recorded, Parts(code, timing), speed, 4)
 
 
 def ring(stages, speed):

@@ -5,7 +5,7 @@ Models   workload.pipelined_block with the copy engine of the board. For a warp'
          the share of L2 and DRAM that is left to one block of an SM while all run.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -22,7 +22,8 @@ from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.pipeline import Binds, Pipeline
 from warpbound.result.what_if import WhatIf
-from warpbound.schedule import Wait, schedule
+from warpbound.schedule import Wait, duration
+from warpbound.schedule.warp_clock import Parts
 from warpbound.workload.pipeline_stages import Ring, occupied, rings, with_stages
 from warpbound.workload.pipelined_block import PRODUCTS, CopyEngine, Timeline, timeline
 
@@ -45,16 +46,52 @@ class Block:
     waits: Sequence[Wait]
     served: Served
 
-    def course(self, engine: CopyEngine, meetings: Meetings | None = None) -> Timeline | None:
-        """The block in time, or another with other stages."""
-        case = self.case
-        code = case.program.instructions
-        return timeline(meetings or self.meetings, code, self.waits, engine, case.gpu.limits.sub_cores)
+    def course(self, engine: CopyEngine) -> Timeline | None:
+        """The block in time."""
+        courses = _known(self).courses
+        for other, course in courses:
+            if other == engine:
+                return course
+        course = self.with_meetings(self.meetings, engine)
+        courses.append((engine, course))
+        return course
+
+    def with_meetings(self, meetings: Meetings, engine: CopyEngine) -> Timeline | None:
+        """The block in time with other stages."""
+        return timeline(meetings, _known(self).code, engine, self.case.gpu.limits.sub_cores)
+
+    @property
+    def copies(self) -> list[int]:
+        """The instructions that copy."""
+        events = (item for events in self.meetings.events for item in events.items())
+        return sorted({at for at, many in events if any(event.kind is Kind.COPY for event in many)})
 
     def line(self, at: int) -> int:
         """Source line of an instruction in the kernel; below 0 where unknown, one for each."""
         place = self.case.program.instructions[at].place
         return place.outermost.line if place else -1 - at
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Of a block that was asked for before: its code, and its courses by their engines."""
+
+    meetings: Meetings
+    waits: Sequence[Wait]
+    code: Parts
+    courses: list[tuple[CopyEngine, Timeline | None]]
+
+
+def _known(block: Block) -> _Known:
+    for known in tuple(_RECENT):
+        if known.meetings is block.meetings and known.waits == block.waits:
+            return known
+    code = Parts(block.case.program.instructions, block.waits)
+    _RECENT.append(_Known(block.meetings, block.waits, code, []))
+    return _RECENT[-1]
+
+
+_RECENT: "deque[_Known]" = deque(maxlen=4)  # an answer asks for the same block several times
 
 
 def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
@@ -66,10 +103,11 @@ def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
     return bandwidth, latency, gap
 
 
-def engine(case: Case, levels: Served) -> CopyEngine:
+def _engine(block: Block) -> CopyEngine:
     """The copy engine, alone on the GPU."""
-    bandwidth, latency, gap = engine_parameters(case.gpu)
-    return CopyEngine(gap, lambda _: 1.0 / bandwidth, lambda at: latency + case.latency.of(_beyond(levels(at))))
+    bandwidth, latency, gap = engine_parameters(block.case.gpu)
+    latencies = {at: latency + block.case.latency.of(_beyond(block.served(at))) for at in block.copies}
+    return CopyEngine(gap, dict.fromkeys(latencies, 1.0 / bandwidth), latencies)
 
 
 def _beyond(shares: Shares) -> Shares:
@@ -93,7 +131,7 @@ def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
 
     Alone on the GPU unless L2 or DRAM would then be busy all the time, or more. None as of `Block.course`.
     """
-    alone = engine(block.case, block.served)
+    alone = _engine(block)
     course = block.course(alone)
     if course is None:
         return None
@@ -105,8 +143,8 @@ def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
     tightest = max(cycles, key=lambda name: cycles[name])
     if cycles[tightest] <= course.cycles:
         return alone, "copy engine"
-    slowest = {at: max(alone.cycles_per_byte(at), *pace.values()) for at, pace in paces.items()}
-    return replace(alone, cycles_per_byte=slowest.__getitem__), tightest
+    slowest = {at: max(alone.cycles_per_byte[at], *pace.values()) for at, pace in paces.items()}
+    return replace(alone, cycles_per_byte=alone.cycles_per_byte | slowest), tightest
 
 
 def held(case: Case, trace: Trace, waits: tuple[Wait, ...], levels: Served) -> tuple[Wait, ...]:
@@ -133,7 +171,7 @@ def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tup
     The warp that issues most takes as long as in the block; what alone it does not is booked on waits for products.
     """
     stream, cycles = course.longest
-    rest = cycles - schedule(stream, case.program.instructions, waits).cycles
+    rest = cycles - duration(stream, case.program.instructions, waits)
     waiting = {at for at, code in enumerate(case.program.instructions) if _waits_for_products(code)}
     times = sum(count for at, count in Counter(stream).items() if at in waiting)
     if rest <= 0 or not times:
@@ -148,7 +186,8 @@ def _waits_for_products(instruction: Instruction) -> bool:
 
 def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], levels: Served) -> Timeline | None:
     """A block with its copies alone on the GPU; None where its warps wait for what was not recorded."""
-    return Block(case, meetings, waits, levels).course(engine(case, levels))
+    block = Block(case, meetings, waits, levels)
+    return block.course(_engine(block))
 
 
 def _executions(meetings: Meetings) -> dict[int, int]:
@@ -197,7 +236,7 @@ def _times(block: Block, crowded: CopyEngine, ring: Ring, cycles: float) -> dict
     times = {ring.stages: cycles}
     for stages in range(1, ring.stages + 2):
         other = with_stages(block.meetings, ring, stages) if stages != ring.stages else None
-        course = block.course(crowded, other) if other else None
+        course = block.with_meetings(other, crowded) if other else None
         if course is not None:
             times[stages] = course.cycles
     return times

@@ -10,18 +10,21 @@ Omits    block-wide and named barriers (BAR) between these warps; issue slots th
 
 import heapq
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import field
 
+import numpy as np
+from numpy.typing import NDArray
+
 from warpbound.emulate.meetings import Event, Kind, Meetings
-from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
-from warpbound.schedule import Wait, warp_of
-from warpbound.schedule.warp_state import Warp
+from warpbound.schedule.warp_clock import Parts, WarpClock
 
 MOST_ISSUED = 400_000  # instructions of all warps together, after which what was seen stands for the rest
 COPIES, PRODUCTS = "async", "products"  # queues of copies by threads (LDGSTS) and of tcgen05, which arrivals may follow
 
+Indices = NDArray[np.int32]  # of instructions
+INDEX_B = 4
 Phase = tuple[int, int]  # barrier, number of its phase
 
 
@@ -29,12 +32,12 @@ Phase = tuple[int, int]  # barrier, number of its phase
 class CopyEngine:
     """Copy engine of one SM, in its cycles.
 
-    gap : from one copy to the next, at least. cycles_per_byte, latency : of the copy at an index.
+    gap : from one copy to the next, at least. cycles_per_byte, latency : by the instruction that copies.
     """
 
     gap: float
-    cycles_per_byte: Callable[[int], float]
-    latency: Callable[[int], float]
+    cycles_per_byte: dict[int, float]
+    latency: dict[int, float]
 
 
 @dataclass(frozen=True)
@@ -83,7 +86,7 @@ class Timeline:
 class _Part:
     """Instructions that a warp issues in a row, then an event: a test before which it stops, or what it did last."""
 
-    stream: list[int]
+    stream: bytes
     at: int = -1
     event: Event | None = None
 
@@ -100,25 +103,20 @@ class _Filling:
     taken: float = float("inf")
 
 
-def timeline(
-    meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait], engine: CopyEngine, sub_cores: int
-) -> Timeline | None:
-    """The pipeline's course; None where warps wait for what was not recorded."""
-    run = _Run(meetings, instructions, waits, engine, sub_cores)
+def timeline(meetings: Meetings, code: Parts, engine: CopyEngine, sub_cores: int) -> Timeline | None:
+    """The pipeline's course; None where warps wait for what was not recorded. code : of the kernel."""
+    run = _Run(meetings, code, engine, sub_cores)
     return run.timeline() if run.to_end() else None
 
 
 class _Run:
     """State of the warps, of the phases of barriers, and of the copy engines."""
 
-    def __init__(
-        self, meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait], engine: CopyEngine,
-        sub_cores: int,
-    ) -> None:  # fmt: skip
+    def __init__(self, meetings: Meetings, code: Parts, engine: CopyEngine, sub_cores: int) -> None:
         self.engine, self.blocks = engine, meetings.blocks
-        self.warps = [warp_of(instructions, waits) for _ in meetings.blocks]
+        self.warps = [WarpClock(code) for _ in meetings.blocks]
         _share_tensor_cores(self.warps, meetings.blocks, sub_cores)
-        self.parts = [_parts(s.tolist(), e) for s, e in zip(meetings.streams, meetings.events, strict=True)]
+        self.parts = [_parts(s, e) for s, e in zip(meetings.streams, meetings.events, strict=True)]
         self.to_come: defaultdict[Phase, int] = defaultdict(int)
         for parts in self.parts:
             for part in parts:
@@ -136,6 +134,7 @@ class _Run:
         self.freed_by: list[tuple[Phase, ...]] = [()] * len(self.warps)
         self.waited: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0])
         self.held: defaultdict[int, float] = defaultdict(float)
+        self.streams: list[list[bytes]] = [[] for _ in self.warps]  # of each warp: the parts that it has issued
         self.issued = 0
 
     def to_end(self) -> bool:
@@ -151,7 +150,8 @@ class _Run:
         event = part.event
         if part.stream:
             warp.run(part.stream)
-            self.issued += len(part.stream)
+            self.streams[number].append(part.stream)
+            self.issued += len(part.stream) // INDEX_B
         if event is not None and event.kind is Kind.TEST:
             self._test(number, part.at, event)
             return
@@ -168,7 +168,7 @@ class _Run:
         phases = [(barrier, ended - 1) for barrier, ended in event.barriers if ended > 0]
         missing = next((phase for phase in phases if self.to_come[phase] > 0), None)
         if missing is not None:
-            self.parts[number][self.place[number]] = _Part([], at, event)  # its instructions are issued
+            self.parts[number][self.place[number]] = _Part(b"", at, event)  # its instructions are issued
             self.parked[missing].append(number)
             return
         until = max((self.done[phase] for phase in phases if phase in self.done), default=0.0)
@@ -177,10 +177,7 @@ class _Run:
         if until > warp.free:
             books[0] += until - warp.free
             self.held[number] += until - warp.free
-            if warp.issue:
-                warp.hold_until(until)
-            else:
-                warp.free = until
+            warp.hold_until(until)
         for phase in phases:
             if phase in self.fills:
                 self.fills[phase].taken = min(self.fills[phase].taken, warp.free)
@@ -190,13 +187,13 @@ class _Run:
     def _act(self, number: int, at: int, event: Event) -> None:
         """An arrival, a copy, or an arrival after products."""
         warp = self.warps[number]
-        time = warp.issue[-1]
+        time = warp.last
         if event.kind is Kind.COPY:
             time = self._copied(number, at, event, time)
         elif event.kind is Kind.PRODUCTS:
             time = max(time, warp.taken.get(PRODUCTS, 0.0))
         elif COPIES in warp.uncovered:
-            time = max(time, warp.uncovered[COPIES].until)
+            time = max(time, warp.uncovered[COPIES])
         for phase in event.barriers:
             self.done[phase] = max(self.done.get(phase, 0.0), time)
             self.to_come[phase] -= 1
@@ -207,17 +204,18 @@ class _Run:
     def _copied(self, number: int, at: int, event: Event, time: float) -> float:
         """When the bytes are there."""
         block, engine = self.blocks[number], self.engine
-        moving = event.size_B * engine.cycles_per_byte(at)
+        moving = event.size_B * engine.cycles_per_byte[at]
         start, busy = max(time, self.engine_free[block]), max(engine.gap, moving)
         self.engine_free[block] = start + busy
         self.engine_busy[block] += busy
         for phase in event.barriers:
             fill = self.fills.setdefault(phase, _Filling(time, self.freed[number], self.freed_by[number], number))
             fill.copies[at] = fill.copies.get(at, 0) + event.size_B
-        return start + moving + engine.latency(at)
+        return start + moving + engine.latency[at]
 
     def timeline(self) -> Timeline:
-        longest = max(self.warps, key=lambda warp: len(warp.stream))
+        streams = [b"".join(parts) for parts in self.streams]
+        longest = max(range(len(streams)), key=lambda number: len(streams[number]))
         ended = [
             Fill(phase, x.asked, self.done[phase], x.taken, x.freed, x.freed_by, x.copies, x.warp)
             for phase, x in self.fills.items()
@@ -228,12 +226,12 @@ class _Run:
             fills=tuple(sorted(ended, key=lambda fill: fill.asked)),
             engine_busy=max(self.engine_busy.values(), default=0.0),
             held=dict(self.held),
-            longest=(tuple(longest.stream), longest.free),
+            longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), self.warps[longest].free),
             whole=self.issued < MOST_ISSUED,
         )
 
 
-def _share_tensor_cores(warps: Sequence[Warp], blocks: Sequence[int], sub_cores: int) -> None:
+def _share_tensor_cores(warps: Sequence[WarpClock], blocks: Sequence[int], sub_cores: int) -> None:
     """Warps of one sub-core of one SM take turns at its units."""
     own: dict[tuple[int, int], dict[str, float]] = {}
     position: defaultdict[int, int] = defaultdict(int)
@@ -242,7 +240,7 @@ def _share_tensor_cores(warps: Sequence[Warp], blocks: Sequence[int], sub_cores:
         position[block] += 1
 
 
-def _parts(stream: Sequence[int], events: dict[int, list[Event]]) -> list[_Part]:
+def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
     parts, start, left_out = list[_Part](), 0, False
     for place, at, event in _met(stream, events):
@@ -250,19 +248,20 @@ def _parts(stream: Sequence[int], events: dict[int, list[Event]]) -> list[_Part]
         if tests and left_out:
             start, left_out = place, False
         if event.kind is Kind.RETRY:
-            parts.append(_Part(list(stream[start:place])))
+            parts.append(_Part(stream[start:place].tobytes()))
             left_out = True
         elif not left_out:
             end = place if tests else place + 1
-            parts.append(_Part(list(stream[start:end]), at, event))
+            parts.append(_Part(stream[start:end].tobytes(), at, event))
             start = end
-    return [*parts, _Part(list(stream[start:]))] if not left_out else parts
+    return [*parts, _Part(stream[start:].tobytes())] if not left_out else parts
 
 
-def _met(stream: Sequence[int], events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
+def _met(stream: Indices, events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
     """(position, instruction, event) in order."""
-    count: defaultdict[int, int] = defaultdict(int)
-    for place, at in enumerate(stream):
-        if at in events and count[at] < len(events[at]):
-            yield place, at, events[at][count[at]]
-            count[at] += 1
+    to_come = {at: iter(many) for at, many in events.items()}
+    places = np.flatnonzero(np.isin(stream, list(events)))
+    for place, at in zip(places.tolist(), stream[places].tolist(), strict=True):
+        event = next(to_come[at], None)
+        if event is not None:
+            yield place, at, event

@@ -1,0 +1,128 @@
+"""When a warp issues, without books: a part of its stream that begins in a known state ends in a known state.
+
+Models   `warp_state.Warp` for streams that repeat: what a part does to free cycle, scoreboards and queues is computed
+         once for each state in which it begins, relative to the cycle at which it begins.
+Omits    what stalls are booked on; gaps that depend on the loads under way or on a taken branch, which only code without
+         control words has.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from warpbound.program.instruction import Instruction
+from warpbound.schedule import control_words
+from warpbound.schedule.records import Wait
+from warpbound.schedule.warp_state import Board, Step
+
+DIGITS = 6  # of a cycle, after which two states are equal
+
+Raised = tuple[tuple[Board, tuple[float, ...]], ...]  # scoreboard -> when each of its raises ends, oldest first
+Queues = tuple[tuple[str, float], ...]
+State = tuple[Raised, Queues, Queues]
+
+
+class _Effect(NamedTuple):
+    """A part's end, in cycles from its begin: of the next free slot, of the last issue, and what is under way then.
+
+    taken : the queues that the part used.
+    """
+
+    free: float
+    last: float
+    raised: Raised
+    uncovered: Queues
+    taken: Queues
+
+
+class Parts:
+    """Parts of the streams of one kernel: instruction indices as bytes of int32."""
+
+    def __init__(self, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> None:
+        self.instructions, self.waits, self.read_step = instructions, waits, control_words.reading(waits)
+        self.steps: dict[int, Step] = {}
+        self.effects: dict[tuple[bytes, State], _Effect] = {}
+
+    def effect(self, part: bytes, state: State) -> _Effect:
+        """Of a part that begins at cycle 0 in this state."""
+        kept = self.effects.get((part, state))
+        if kept is None:
+            kept = self.effects[part, state] = self._effect(part, state)
+        return kept
+
+    def _effect(self, part: bytes, state: State) -> _Effect:
+        up = {board: list(raises) for board, raises in state[0]}
+        uncovered, taken, used = dict(state[1]), dict(state[2]), set[str]()
+        free = last = 0.0
+        for index in np.frombuffer(part, np.int32).tolist():
+            step, wait = self.steps.get(index) or self._step(index), self.waits[index]
+            last = free
+            for board, left_open in step.awaited:
+                raised = up.get(board, ())
+                if len(raised) > left_open:
+                    cut = len(raised) - left_open
+                    last = max(last, *raised[:cut])
+                    del up[board][:cut]
+            free = last + step.gaps[0]
+            if wait.queue or step.writes:
+                start = max(last, taken.get(wait.queue, 0.0))
+                if wait.busy:
+                    taken[wait.queue] = start + wait.busy
+                    used.add(wait.queue)
+                until = max(start + wait.write, uncovered.pop(wait.queue, 0.0))
+                for board in step.forgets:
+                    up.pop(board, None)
+                for board in step.writes:
+                    up.setdefault(board, []).append(until)
+                if wait.queue and not step.writes:
+                    uncovered[wait.queue] = until
+            if step.read is not None:
+                up.setdefault(step.read, []).append(last + wait.read)
+        raises = tuple((board, tuple(raised)) for board, raised in up.items())
+        return _Effect(free, last, raises, tuple(uncovered.items()), tuple((queue, taken[queue]) for queue in used))
+
+    def _step(self, index: int) -> Step:
+        step = self.steps[index] = self.read_step(self.instructions[index], self.waits[index])
+        return step
+
+
+class WarpClock:
+    """One warp, alone but for the units that it shares.
+
+    free : cycle from which it may issue. last : cycle of its last issue. uncovered : queue -> when its results without a
+    scoreboard are there. taken : queue -> cycle from which its unit is free; warps of a sub-core share one.
+    """
+
+    def __init__(self, parts: Parts) -> None:
+        self.parts, self.free, self.last = parts, 0.0, 0.0
+        self.raised: Raised = ()
+        self.uncovered: dict[str, float] = {}
+        self.taken: dict[str, float] = {}
+
+    def run(self, part: bytes) -> None:
+        """Issue a part after all that has been issued."""
+        begin = self.free
+        effect = self.parts.effect(part, self._state())
+        self.free, self.last = begin + effect.free, begin + effect.last
+        self.raised = tuple((board, tuple(begin + end for end in ends)) for board, ends in effect.raised)
+        self.uncovered = {queue: begin + end for queue, end in effect.uncovered}
+        self.taken.update((queue, begin + end) for queue, end in effect.taken)
+
+    def hold_until(self, cycle: float) -> None:
+        """Stall the warp."""
+        self.free = max(self.free, cycle)
+
+    def _state(self) -> State:
+        """What is under way, relative to the free cycle; raises that have ended count only behind one that has not."""
+        rows = ((board, self._ahead(ends)) for board, ends in self.raised)
+        return tuple((board, ends) for board, ends in rows if ends), self._open(self.uncovered), self._open(self.taken)
+
+    def _ahead(self, ends: tuple[float, ...]) -> tuple[float, ...]:
+        ahead = [max(0.0, round(end - self.free, DIGITS)) for end in ends]
+        first = next((place for place, end in enumerate(ahead) if end), len(ahead))
+        return tuple(ahead[first:])
+
+    def _open(self, queues: dict[str, float]) -> Queues:
+        ahead = ((queue, round(end - self.free, DIGITS)) for queue, end in queues.items() if end > self.free)
+        return tuple(sorted((queue, end) for queue, end in ahead if end))
