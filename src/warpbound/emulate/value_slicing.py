@@ -15,6 +15,7 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of, opposite
 from warpbound.emulate.shared_order import SharedOrder
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways, whole_warp_branches
 from warpbound.isa.traits import GENERIC
@@ -40,7 +41,7 @@ _RECENT: "deque[tuple[Program, Slice]]" = deque(maxlen=4)  # the slices that wer
 
 @dataclass(frozen=True)
 class Use:
-    """Registers and predicates that one instruction reads and writes.
+    """Registers and predicates that one instruction reads and writes, as sets of `guarded_sets`.
 
     reads : registers for its result. steers : registers that decide an address, a branch or a lane mask, whether or
     not the result is needed. writes, always_writes : registers that it may write, and those that it writes in every
@@ -50,16 +51,16 @@ class Use:
     steering_guard : the same, where the guard decides even if the result is not needed: the number of lanes counts.
     """
 
-    reads: Names
-    steers: Names
-    writes: Names
-    always_writes: Names
+    reads: int
+    steers: int
+    writes: int
+    always_writes: int
     loads: frozenset[str]
     stores: frozenset[str]
     removable: bool
     guard: str
-    guard_registers: Names
-    steering_guard: Names
+    guard_registers: int
+    steering_guard: int
 
 
 def unneeded_values(program: Program) -> frozenset[int]:
@@ -102,7 +103,7 @@ def slice_without_guards(program: Program, guarded: Set[int], whole_warp: frozen
     """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
     uses = [_use(instruction) for instruction in program.instructions]
     return _slice(program, [
-        replace(use, steering_guard=frozenset()) if at in guarded and use.removable else use
+        replace(use, steering_guard=0) if at in guarded and use.removable else use
         for at, use in enumerate(uses)
     ], whole_warp)  # fmt: skip
 
@@ -119,15 +120,16 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
     unsure = _read_unwritten(program, uses, after)
     order, sources = SharedOrder(program), set[int]()
+    live = [GuardedSet() for _ in program.flow.blocks]
     while True:
         needed = {i for i in inside if not uses[i].removable} | sources | unsure
-        needed, live = _with_their_sources(program, uses, needed, after)
+        needed = _with_their_sources(program, uses, needed, after, live)
         more = _stores_read(uses, code, needed, sources, order)
         if more <= sources:
             break
         sources |= more
     starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
-    if any(way.results & {name.partition(" ")[0] for name in starts[way.meet]} for way in ways.values()):
+    if any(bits_of(way.results) & starts[way.meet].anywhere() for way in ways.values()):
         return nothing
     return Slice(frozenset(inside) - needed, ways, whole_warp)
 
@@ -174,17 +176,18 @@ def _use(instruction: Instruction) -> Use:
         steers = inputs
     else:
         steers = guard if arithmetic else guard | _of_addresses(instruction) | _predicates(instruction)
+    own = bits_of(guard)
     return Use(
-        reads=inputs - guard,
-        steers=steers - guard,
-        writes=outputs,
-        always_writes=always_writes,
+        reads=bits_of(inputs) & ~own,
+        steers=bits_of(steers) & ~own,
+        writes=bits_of(outputs),
+        always_writes=bits_of(always_writes),
         loads=loads,
         stores=stores,
         removable=removable,
         guard=_guard(instruction),
-        guard_registers=guard,
-        steering_guard=guard,
+        guard_registers=own,
+        steering_guard=own,
     )
 
 
@@ -195,8 +198,7 @@ def _steered(use: Use, instruction: Instruction) -> Use:
 
 def _unsteered(use: Use) -> Use:
     """The use of a branch that takes its short way whatever its predicate says."""
-    none: Names = frozenset()
-    return replace(use, reads=none, steers=none, guard="", guard_registers=none, steering_guard=none)
+    return replace(use, reads=0, steers=0, guard="", guard_registers=0, steering_guard=0)
 
 
 def _guard(instruction: Instruction) -> str:
@@ -239,104 +241,84 @@ def _predicates(instruction: Instruction) -> Names:
 
 
 def _with_their_sources(
-    program: Program, uses: Sequence[Use], first: set[int], after: Sequence[tuple[int, ...]]
-) -> tuple[set[int], list[Names]]:
-    """`first`, and all instructions on whose results they or a branch, an address or a guard depend; and the names that
-    are live where each block begins. after : the blocks that follow each."""
-    blocks = program.flow.blocks
-    places = set(first)
-    live: list[Names] = [frozenset()] * len(blocks)
-    changed = True
-    while changed:
-        changed = False
-        for number in sorted({0}.union(*after) if blocks else (), reverse=True):
-            block = blocks[number]
-            live_here = frozenset().union(*(live[other] for other in after[number]))
-            for i in reversed(range(block.first, block.last)):
-                use = uses[i]
-                live_here = _unguarded(live_here, use)
-                if i not in places and not use.writes.isdisjoint(name.partition(" ")[0] for name in live_here):
-                    places.add(i)
-                    changed = True
-                sources, guard = (use.reads, use.guard_registers) if i in places else (use.steers, use.steering_guard)
-                live_here = _killed(live_here, use) | _under(sources, use.guard) | guard
-            if live_here != live[number]:
-                live[number] = live_here
-                changed = True
-    return places, live
+    program: Program, uses: Sequence[Use], first: set[int], after: Sequence[tuple[int, ...]], live: list[GuardedSet]
+) -> set[int]:
+    """`first`, and all instructions on whose results they or a branch, an address or a guard depend.
+
+    after : the blocks that follow each. live : what is where each block begins; more is added to it.
+    """
+    blocks, places = program.flow.blocks, set(first)
+    before = [list[int]() for _ in blocks]
+    for number, others in enumerate(after):
+        for other in others:
+            before[other].append(number)
+    waiting = {0}.union(*after) if blocks else set[int]()
+    while waiting:
+        number = max(waiting)
+        waiting.remove(number)
+        names = GuardedSet()
+        for other in after[number]:
+            names.include(live[other])
+        for i in reversed(range(blocks[number].first, blocks[number].last)):
+            _step_back(names, uses[i], i, places)
+        if names != live[number]:
+            live[number] = names
+            waiting.update(before[number])
+    return places
+
+
+def _step_back(live: GuardedSet, use: Use, at: int, places: set[int]) -> None:
+    """From what is live behind an instruction to what is before it; it joins `places` where its result is live."""
+    if live.under:
+        live.always |= live.take(use.writes)  # live under a predicate that it writes: so in every lane
+    if use.writes and at not in places and use.writes & live.anywhere():
+        places.add(at)
+    if use.always_writes:
+        live.remove(use.always_writes, use.guard)
+    sources, guard = (use.reads, use.guard_registers) if at in places else (use.steers, use.steering_guard)
+    live.add(sources, use.guard)
+    live.always |= guard
 
 
 def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple[int, ...]]) -> set[int]:
     """Instructions that may read a register before any write: the trace reports them. after : as above."""
     blocks, code = program.flow.blocks, program.instructions
-    defined_before: list[Names | None] = [None] * len(blocks)  # on every path; None: no path yet
+    defined_before: list[GuardedSet | None] = [None] * len(blocks)  # on every path; None: no path yet
     waiting = [0] if blocks else []
     if blocks:
-        defined_before[0] = frozenset()
+        defined_before[0] = GuardedSet()
     unsure: set[int] = set()
     while waiting:
         number = waiting.pop()
-        defined = defined_before[number] or frozenset()
+        defined = (defined_before[number] or GuardedSet()).copy()
         for i in range(blocks[number].first, blocks[number].last):
             use = uses[i]
-            missing = {name for name in use.reads if name[0] == "R"} - defined
-            if missing and not (use.guard and _under(frozenset(missing), use.guard) <= defined):
+            missing = use.reads & PLAIN_REGISTERS & ~defined.always
+            if missing and missing & ~defined.under.get(use.guard, 0):
                 unsure.add(i)
-            defined = frozenset(name for name in defined if not _depends_on(name, use))
-            defined |= _under(use.always_writes, use.guard) | _in_either_case(defined, use)
+            defined.take(use.writes)
+            in_either_case = use.always_writes & defined.under.get(opposite(use.guard), 0) if use.guard else 0
+            defined.add(use.always_writes, use.guard)
+            defined.always |= in_either_case
         last = code[blocks[number].last - 1] if blocks[number].last > blocks[number].first else None
         for other in after[number]:
+            here = GuardedSet(defined.always | _certain(defined, last, falls_through=other == number + 1), defined.under)
             before = defined_before[other]
-            here = defined | _certain(defined, last, falls_through=other == number + 1)
-            both = here if before is None else before & here
+            both = here.copy() if before is None else before.common(here)
             if both != before:
                 defined_before[other] = both
                 waiting.append(other)
     return unsure
 
 
-def _certain(names: Names, branch: Instruction | None, *, falls_through: bool) -> Names:
-    """Names defined under a predicate that a branch, taken or not, has shown to be true: after `@!P0 MOV R19, RZ` and
+def _certain(defined: GuardedSet, branch: Instruction | None, *, falls_through: bool) -> int:
+    """Registers defined under a predicate that a branch, taken or not, has shown to be true: after `@!P0 MOV R19, RZ` and
     `@!P0 BRA end`, R19 has been written at the end."""
     if branch is None or branch.guard is None or branch.traits.kind not in ("branch", "exit"):
-        return frozenset()
+        return 0
     guard = _guard(branch)
     if falls_through:
         if len(branch.operands) > 1:
-            return frozenset()
-        guard = _opposite(guard)
-    return frozenset(name.partition(" ")[0] for name in names if name.endswith(f" {guard}"))
-
-
-# "R6" is live in every lane; "R6 !P0" only in lanes where P0 is false, because a guarded instruction reads it there.
-
-
-def _in_either_case(names: Names, use: Use) -> Names:
-    """Registers that the instruction writes where its guard is true, and an earlier one where it is not."""
-    return frozenset(name for name in use.always_writes if f"{name} {_opposite(use.guard)}" in names)
-
-
-def _opposite(guard: str) -> str:
-    return guard[1:] if guard.startswith("!") else f"!{guard}"
-
-
-def _under(names: Names, guard: str) -> Names:
-    return frozenset(f"{name} {guard}" for name in names) if guard else names
-
-
-def _depends_on(name: str, use: Use) -> bool:
-    """Whether a name is live under a predicate that the instruction writes."""
-    return " " in name and name.partition(" ")[2].lstrip("!") in use.writes
-
-
-def _unguarded(live: Names, use: Use) -> Names:
-    """Names live before the instruction writes a predicate: what is live under that predicate, is so in every lane."""
-    return frozenset(name.partition(" ")[0] if _depends_on(name, use) else name for name in live)
-
-
-def _killed(live: Names, use: Use) -> Names:
-    """Live names minus those that the instruction writes in every lane, or in every lane where its guard is true."""
-    if use.guard:
-        elsewhere = _under(live & use.always_writes, _opposite(use.guard))
-        return live - use.always_writes - _under(use.always_writes, use.guard) | elsewhere
-    return frozenset(name for name in live if name.partition(" ")[0] not in use.always_writes)
+            return 0
+        guard = opposite(guard)
+    return defined.under.get(guard, 0)
