@@ -16,6 +16,7 @@ from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of, opposite
+from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways, whole_warp_branches
 from warpbound.isa.traits import GENERIC
@@ -96,16 +97,29 @@ def guarded_arithmetic(program: Program) -> frozenset[int]:
 
 def slice_where(program: Program, whole_warp: frozenset[int]) -> Slice:
     """The slice of a kernel of which no warp takes these branches."""
-    return _slice(program, [_use(instruction) for instruction in program.instructions], whole_warp)
+    return _slice(program, _uses(program), whole_warp)
 
 
 def slice_without_guards(program: Program, guarded: Set[int], whole_warp: frozenset[int]) -> Slice:
     """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
-    uses = [_use(instruction) for instruction in program.instructions]
     return _slice(program, [
         replace(use, steering_guard=0) if at in guarded and use.removable else use
-        for at, use in enumerate(uses)
+        for at, use in enumerate(_uses(program))
     ], whole_warp)  # fmt: skip
+
+
+def _uses(program: Program) -> list[Use]:
+    reserved = reserved_accesses(program)
+    return [_use(code) if at not in reserved else _apart(_use(code)) for at, code in enumerate(program.instructions)]
+
+
+def _apart(use: Use) -> Use:
+    """The use of an access to reserved shared memory: a space of its own."""
+    return replace(use, loads=frozenset(map(_reserved, use.loads)), stores=frozenset(map(_reserved, use.stores)))
+
+
+def _reserved(space: str) -> str:
+    return "reserved" if space == "shared" else space
 
 
 def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Slice:
