@@ -4,9 +4,9 @@
 Which lanes do so depends on values, and nothing else does: not a branch, not an address, not an issue slot. To count
 these lanes exactly, all values of the kernel have to be computed.
 
-Models   After `trace_recorder.LONG` executed instructions the guards are left out, with all that only they need, if
-         that saves a tenth of what was executed. Each such instruction then takes part in as many of its lanes as
-         before; all of them where it was not reached before.
+Models   After `trace_recorder.LONG` executed instructions (fewer where products of matrices are among them) the guards
+         are left out, with all that only they need, if that saves a tenth of what was executed. Each such instruction
+         then takes part in as many of its lanes as before; all of them where it was not reached before.
 Omits    Lanes that take part more often, or less, later on: the note bounds the difference.
 """
 
@@ -16,7 +16,6 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate import trace_recorder
 from warpbound.emulate.trace import Trace
 from warpbound.emulate.trace_recorder import Recording
 from warpbound.emulate.value_dependence import guard_name, lines_of, taint
@@ -34,10 +33,11 @@ NOTE = (
 @dataclass(frozen=True)
 class GuardShares:
     """guards : instructions whose guards are not computed. shares : the part of their lanes that takes part,
-    (instructions,)."""
+    (instructions,). first : executed instructions that show them."""
 
     guards: frozenset[int]
     shares: NDArray[np.float64]
+    first: int
 
     def applied_to(self, program: Program, trace: Trace) -> Trace:
         """The trace with these parts of its lanes, and a note that says so."""
@@ -50,7 +50,7 @@ class GuardShares:
             return trace
         most = 100 * max(own, lanes - own) / int(threads.sum())
         rows = at[every_lane.any(axis=0)].tolist()
-        note = NOTE.format(lines=lines_of(program, rows), first=trace_recorder.LONG, most=most)
+        note = NOTE.format(lines=lines_of(program, rows), first=self.first, most=most)
         return replace(trace, threads=threads, notes=(*trace.notes, note))
 
 
@@ -79,12 +79,15 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
 def _shares_so_far(program: Program, without: Slice, recording: Recording) -> GuardShares:
     on, off = recording.threads.sum(axis=1), recording.switched_off.sum(axis=1)
     shares = np.divide(on, on + off, out=np.ones(len(on)), where=on + off > 0)
-    return GuardShares(_unknown_guards(program, without), shares)
+    return GuardShares(_unknown_guards(program, without), shares, recording.issued)
 
 
 def data_guards(program: Program) -> frozenset[int]:
     """The arithmetic whose guards depend on what memory holds."""
-    loads = {at for at, instruction in enumerate(program.instructions) if instruction.traits.loads - {"constant"}}
+    loads = {
+        at for at, instruction in enumerate(program.instructions)
+        if instruction.traits.loads - {"constant"} or instruction.traits.kind == "warpgroup_matrix"
+    }  # fmt: skip
     return _guarded(program, taint(program, loads))
 
 

@@ -22,6 +22,7 @@ class Straight:
                 self.ends[at] = self.ends[at + 1]
         self.known: dict[int, tuple[int, ...]] = {}
         self.writing: dict[int, bool] = {}
+        self.products: dict[int, int] = {}
 
     def run(self, at: int) -> int:
         """Execute from `at` to the end of the straight-line code; returns the next index."""
@@ -31,7 +32,9 @@ class Straight:
         if first:
             self.known[at] = tuple(i for i in range(at, end) if i not in recording.idle)
             self.writing[at] = any(chunk.writes[at:end])
+            self.products[at] = sum(recording.weights[i] for i in self.known[at])
         chunk.wrote = chunk.wrote or self.writing[at]
+        recording.products += self.products[at]
         log = recording.log
         log.extend(range(at, end))
         for i in range(at, end) if first else self.known[at]:

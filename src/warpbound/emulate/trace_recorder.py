@@ -26,6 +26,7 @@ from warpbound.program.instruction import PT
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 LONG = 20_000  # instructions of groups, some 0.2 s, after which a recording asks whether it has to be exact
+PRODUCTS = {"matrix": 50, "warpgroup_matrix": 200, "tensor_memory": 200}  # of matrices: as long as so many of the others
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 Counts = NDArray[np.int64]
 BARRIER_BITS = 40  # of the place of an mbarrier in the shared memory of a chunk
@@ -78,6 +79,8 @@ class Recording:
         kernel.memory.image.tell_stray = self.stray if limits.out_of_bounds == PASS else None
         self.log: list[int] = []
         self.issued = 0  # instructions that groups have executed, without those of `log`
+        self.weights = [PRODUCTS.get(x.traits.kind, 0) if x.traits.tensor else 0 for x in instructions]
+        self.products = 0  # the instructions that products of matrices stand for
         self.when_long: Callable[[Recording], None] | None = None  # called once, after LONG instructions
         self.seen: list[tuple[str, Piece]] | None = None  # the accesses since it was emptied, where somebody wants them
         self._turn = -1
@@ -103,6 +106,8 @@ class Recording:
                 if time.thread_time() > self.deadline:
                     raise chunk.too_long(f"{self.patience_s:g} s")
                 self._look_whether_long()
+            elif self.products > LONG and not steps & 15:
+                self._look_whether_long()
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
             if not ready and at in steady.loops and steady.may_be(at):
@@ -117,7 +122,7 @@ class Recording:
         return step
 
     def _look_whether_long(self) -> None:
-        if self.when_long is not None and self.issued + len(self.log) > LONG:
+        if self.when_long is not None and self.issued + len(self.log) + self.products > LONG:
             tell, self.when_long = self.when_long, None
             self.count()
             tell(self)
@@ -131,6 +136,7 @@ class Recording:
         """Log the instruction that executes next."""
         self.at = at
         self.log.append(at)
+        self.products += self.weights[at]
         guard = self.guards[at]
         if guard is not None:
             self.count_guarded(x, at, guard)

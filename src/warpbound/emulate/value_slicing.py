@@ -183,8 +183,9 @@ def _use(instruction: Instruction) -> Use:
     always_writes = outputs
     if not _widths_known(instruction):
         always_writes = frozenset()
-        inputs |= _named([x for y in instruction.operands for x in (y, *y.terms)], _UNKNOWN_WIDTH)
-        outputs |= _named([x for x in instruction.operands if x.kind != "memory"], _UNKNOWN_WIDTH)
+        width = _width_at_most(instruction)
+        inputs |= _named([x for y in instruction.operands for x in (y, *y.terms)], width)
+        outputs |= _named([x for x in instruction.operands if x.kind != "memory"], max(2, width))
     guard = _named([instruction.guard] if instruction.guard else [], 1)
     if not removable or traits.kind == "bulk_copy" or (traits.kind == "tensor_memory" and traits.uniform):
         steers = inputs
@@ -233,6 +234,13 @@ def _widths_known(instruction: Instruction) -> bool:
     return traits.width != "" or not traits.is_arithmetic or modifiers.isdisjoint(("64", "U64", "S64"))
 
 
+def _width_at_most(instruction: Instruction) -> int:
+    """Registers of a source, where `registers` does not know; what sets up an mbarrier takes 64 bits, a test 32."""
+    if instruction.opcode not in _AT_BARRIERS:
+        return _UNKNOWN_WIDTH
+    return 2 if "64" in instruction.modifiers else 1
+
+
 def _named(operands: Iterable[Operand], width: int) -> Names:
     return frozenset(name for operand in operands for name in _names(operand, width))
 
@@ -245,9 +253,15 @@ def _names(operand: Operand, width: int) -> Iterator[str]:
 
 
 def _of_addresses(instruction: Instruction) -> Names:
-    """Registers of addresses; each register of a global address may be the first of a pair."""
-    parts = [x for y in instruction.operands if y.kind == "memory" for x in (*y.terms, y.bank)]
-    return _named([x for x in parts if isinstance(x, Operand)], 2 if "global" in instruction.traits.spaces else 1)
+    """Registers of addresses; each register of a global address may be the first of a pair, not those of the place in
+    shared memory to which a copy goes."""
+    names = set[str]()
+    for operand in instruction.operands:
+        if operand.kind == "memory":
+            to_shared = instruction.traits.kind == "copy" and operand is instruction.operands[0]
+            width = 2 if "global" in instruction.traits.spaces and not to_shared else 1
+            names |= _named([x for x in (*operand.terms, operand.bank) if isinstance(x, Operand)], width)
+    return frozenset(names)
 
 
 def _predicates(instruction: Instruction) -> Names:
