@@ -3,6 +3,7 @@
 import pytest
 
 from support.sass_listing import PLAIN, kernel
+from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder
 from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import unneeded_values
@@ -62,3 +63,38 @@ def test_neither_addresses_nor_values_follow_from_what_comes_later(lines, depend
 def test_waits_at_mbarriers_need_no_values_in_shared_memory():
     code = program(replaced("LDS R5, [R9+0x400]", "SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R20")[:-2] + ["EXIT"])
     assert {at(code, "LDG"), at(code, "STS [R0+0x400]")} <= unneeded_values(code)
+
+
+POINTER = ["MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]"]
+RESERVED = [
+    *POINTER, "S2UR UR5, SR_CgaCtaId", "UMOV UR4, 0x40", "ULEA UR6, UR5, UR4, 0x18", "UMOV UR7, 0x400",
+    "ULEA UR8, UR5, UR7, 0x18", "UTCATOMSWS.FIND_AND_SET.ALIGN UP0, UR9, UR7", "LDG.E R4, [R2.64]", "STS [UR8], R4",
+    "ATOMS.OR RZ, [UR6+0x14], R3", "LDS R0, [UR6+0x14]", "ISETP.NE.AND P0, PT, R0, RZ, PT", "@P0 EXIT", "EXIT",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("changed, apart", [
+    ("", True), ("UMOV UR4, 0x400", False), ("@UP1 UMOV UR4, 0x40", False), ("ULEA UR6, UR5, UR4, 0x10", False),
+])  # fmt: skip
+def test_no_value_of_a_kernel_lies_in_reserved_shared_memory(changed, apart):
+    """Where the columns of tensor memory are counted; an address that is not known to be there may be anywhere."""
+    start = changed.removeprefix("@UP1 ").partition(",")[0]
+    code = program([changed if start and line.startswith(start) else line for line in RESERVED])
+    assert ({at(code, "ATOMS"), at(code, "LDS")} == reserved_accesses(code)) is apart
+    assert (at(code, "LDG") in unneeded_values(code)) is apart
+    assert at(code, "ATOMS") not in unneeded_values(code)
+
+
+def test_the_place_of_a_copy_in_shared_memory_is_one_register():
+    lines = [*POINTER, "MOV R4, RZ", "LDG.E R5, [R2.64]", "LDGSTS.E [R4], [R2.64]", "STG.E [R2.64], R5", "EXIT"]
+    code = program(lines)
+    assert at(code, "LDG.E") in unneeded_values(code)
+
+
+def test_a_test_of_an_mbarrier_reads_one_register_and_its_set_up_two():
+    lines = [*POINTER, "LDG.E R5, [R2.64]", "LDG.E.CONSTANT R7, [R2.64]", "MOV R4, RZ", "MOV R6, RZ", "MOV R9, RZ",
+             "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9], R4",
+             "SYNCS.EXCH.64 URZ, [R9], R6", "STG.E [R2.64], R5", "EXIT"]  # fmt: skip
+    code = program(lines)
+    assert at(code, "LDG.E R5") in unneeded_values(code)
+    assert at(code, "LDG.E.CONSTANT") not in unneeded_values(code)

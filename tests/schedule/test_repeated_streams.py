@@ -13,6 +13,7 @@ from support.issue_streams import streams
 from support.sass_listing import code
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule, Wait, control_words, dependences, duration, repeated_streams, schedule
+from warpbound.schedule.warp_clock import Parts, WarpClock
 from warpbound.schedule.warp_state import Warp
 
 Code = tuple[list[Instruction], list[Wait]]
@@ -141,3 +142,21 @@ def test_every_turn_is_counted_once_where_states_alternate(turns: int) -> None:
     warp = Alternating()
     repeated_streams._repeat(warp, [0], turns, None)
     assert warp.turns == turns
+
+
+@given(repeating(), st.integers(1, 9), st.floats(0, 50))
+@settings(max_examples=25, deadline=None)
+def test_a_clock_without_books_tells_the_same_cycles(made: tuple[Code, list[int]], size: int, held: float) -> None:
+    """Part by part, with a wait for others behind every third."""
+    (instructions, waits), stream = made
+    if not any(instruction.control for instruction in instructions):
+        return
+    clock, warp = WarpClock(Parts(instructions, waits)), Warp(instructions, waits, control_words.step)
+    for number, first in enumerate(range(0, len(stream), size)):
+        part = stream[first : first + size]
+        clock.run(np.array(part, np.int32).tobytes())
+        warp.run(part)
+        assert (clock.free, clock.last) == pytest.approx((warp.free, warp.issue[-1]), abs=1e-3)
+        if number % 3 == 2:
+            clock.hold_until(clock.free + held)
+            warp.hold_until(warp.free + held)

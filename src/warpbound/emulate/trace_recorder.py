@@ -26,7 +26,7 @@ from warpbound.program.instruction import PT
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 LONG = 20_000  # instructions of groups, some 0.2 s, after which a recording asks whether it has to be exact
-PRODUCTS = {"matrix": 50, "warpgroup_matrix": 200, "tensor_memory": 200}  # of matrices: as long as so many of the others
+PRODUCTS = {"matrix": 50, "warpgroup_matrix": 200, "tensor_memory": 200}  # of matrices: as long as so many others
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 Counts = NDArray[np.int64]
 BARRIER_BITS = 40  # of the place of an mbarrier in the shared memory of a chunk

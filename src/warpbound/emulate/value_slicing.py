@@ -330,7 +330,8 @@ def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple
             defined.always |= in_either_case
         last = code[blocks[number].last - 1] if blocks[number].last > blocks[number].first else None
         for other in after[number]:
-            here = GuardedSet(defined.always | _certain(defined, last, falls_through=other == number + 1), defined.under)
+            certain = _certain(defined, last, falls_through=other == number + 1)
+            here = GuardedSet(defined.always | certain, defined.under)
             before = defined_before[other]
             both = here.copy() if before is None else before.common(here)
             if both != before:
@@ -340,8 +341,8 @@ def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple
 
 
 def _certain(defined: GuardedSet, branch: Instruction | None, *, falls_through: bool) -> int:
-    """Registers defined under a predicate that a branch, taken or not, has shown to be true: after `@!P0 MOV R19, RZ` and
-    `@!P0 BRA end`, R19 has been written at the end."""
+    """Registers defined under a predicate that a branch, taken or not, has shown to be true: after `@!P0 MOV R19, RZ`
+    and `@!P0 BRA end`, R19 has been written at the end."""
     if branch is None or branch.guard is None or branch.traits.kind not in ("branch", "exit"):
         return 0
     guard = _guard(branch)

@@ -2,8 +2,8 @@
 
 Models   `warp_state.Warp` for streams that repeat: what a part does to free cycle, scoreboards and queues is computed
          once for each state in which it begins, relative to the cycle at which it begins.
-Omits    what stalls are booked on; gaps that depend on the loads under way or on a taken branch, which only code without
-         control words has.
+Omits    what stalls are booked on; gaps that depend on the loads under way or on a taken branch, which only code
+         without control words has.
 """
 
 from collections.abc import Sequence
@@ -90,8 +90,8 @@ class Parts:
 class WarpClock:
     """One warp, alone but for the units that it shares.
 
-    free : cycle from which it may issue. last : cycle of its last issue. uncovered : queue -> when its results without a
-    scoreboard are there. taken : queue -> cycle from which its unit is free; warps of a sub-core share one.
+    free : cycle from which it may issue. last : cycle of its last issue. uncovered : queue -> when its results without
+    a scoreboard are there. taken : queue -> cycle from which its unit is free; warps of a sub-core share one.
     """
 
     def __init__(self, parts: Parts) -> None:
