@@ -32,6 +32,7 @@ from warpbound.quick_dataclasses import dataclass
 
 OneSpace = Callable[[State, str, NDArray[np.uint64]], None]  # for the lanes whose addresses mean that space
 
+FEW_LANES = 8  # at one address, up to which addresses are changed together
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "SAFEADD", "ARRIVE", "POPC")
 _ASSOCIATIVE: dict[str, np.ufunc] = {
     "ADD": np.add, "MIN": np.minimum, "MAX": np.maximum, "AND": np.bitwise_and, "OR": np.bitwise_or,
@@ -87,7 +88,7 @@ def apply(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], value
     rank = np.arange(len(order)) - np.repeat(start, np.diff(np.r_[start, len(order)]))
     values = [value[order] for value in values]
     if atomic.operation == "CAS":
-        before = _swap(memory, sorted_places, start, values)
+        before = _swap(memory, sorted_places, start, rank, values)
     elif atomic.operation == "ADD" and atomic.kind.kind in "ui":
         before = _sum(memory, sorted_places, start, rank, values[0])
     else:
@@ -108,14 +109,22 @@ def _sum(memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64],
     return np.asarray(result)
 
 
-def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> NDArray[Any]:
-    """Compare and swap: of the lanes at one address, find the next that succeeds, until none does."""
+def _swap(
+    memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64], values: list[Any]
+) -> NDArray[Any]:
+    """Compare and swap: first lanes of all addresses, then second ones; where many lanes share an address, its next
+    lane that succeeds is looked for, until none does."""
     compare, swap = values
     result: NDArray[Any] = np.empty_like(swap)
-    end = np.r_[start[1:], len(places)]
-    for first, last in zip(start, end, strict=True):
-        place = places[first]
-        at = first
+    lanes = np.diff(np.r_[start, len(places)])
+    in_turn = np.flatnonzero(np.repeat(lanes <= FEW_LANES, lanes))
+    for turn in range(FEW_LANES if len(in_turn) else 0):
+        own = in_turn[rank[in_turn] == turn]
+        result[own] = memory[places[own]]
+        succeeding = own[result[own] == compare[own]]
+        memory[places[succeeding]] = swap[succeeding]
+    for first, count in zip(start[lanes > FEW_LANES], lanes[lanes > FEW_LANES], strict=True):
+        place, at, last = places[first], first, first + count
         while at < last:
             current = memory[place]
             equal = np.flatnonzero(compare[at:last] == current)
