@@ -16,6 +16,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from warpbound import machine
+from warpbound.analysis import kept_answers
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.ranking import Ranking, ranked
 from warpbound.analysis.sweeps.tunings import Tuning
@@ -118,7 +119,9 @@ class Strategy:
             file.write_text(source.get_kernel_string(), encoding="utf-8")
             here = Path(source.kernel_sources[0]).parent if _is_file(source.kernel_sources[0]) else Path()
             options = Options((("kernel_tuner", "1"),), (here,), self.options)
-            ranking = Ranking(file, self.gpu, kernel.kernel_name, options, self.settings, tunings)
+            ranking = Ranking(
+                file, self.gpu, kernel.kernel_name, options, self.settings, tunings, kept_answers.time_alone
+            )
             try:
                 answers = ranked(ranking, self.processes)
             except WarpboundError as problem:  # not one of them has a time

@@ -5,14 +5,16 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from warpbound import Launch, launch, rank
+from warpbound.analysis.sweeps.ranking import ranked_by_time, ranking_of
 from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.measure.corpus.tuned import FOLDER
 from warpbound.report.ranking import name
+from warpbound.result.plain import plain
 
 MATRIX = 1024  # rows and columns of the product
 IMAGE, RADIUS = 4096, 3
@@ -84,6 +86,14 @@ def ranked(space: Space, where: str | None = None, processes: int = PROCESSES) -
     )
 
 
+def ranked_as_text(space: Space, where: str | None = None, processes: int = PROCESSES) -> list[dict[str, Any]]:
+    """The same, as `warpbound rank` prints it: times, and all of the fastest and the slowest."""
+    shape = space.shape
+    both = shape.where if where is None else f"({shape.where}) and ({where})"
+    ranking = ranking_of(space.source, "h200", space.macros, space.launch, replace(shape, where=both))
+    return [plain(answer) for answer in ranked_by_time(ranking, processes)]
+
+
 def summary(found: Sequence[dict[str, Any]], seconds: float, spent: float) -> str:
     """The seconds by the clock and of processors, and best and worst with what explains them."""
     lines = [f"{len(found)} tunings in {seconds:.1f} s, {spent:.1f} s of processors, {spent / len(found):.2f} s each"]
@@ -102,7 +112,7 @@ def main(folder: Path, every: int) -> None:
         chosen = [one.macros for one in space.tunings()[::every]]
         where = " or ".join("(" + " and ".join(f"{k} == {v}" for k, v in one.items()) + ")" for one in chosen)
         begun, before = time.perf_counter(), _processor_seconds()
-        found = ranked(space, where if every > 1 else None)
+        found = ranked_as_text(space, where if every > 1 else None)
         seconds, spent = time.perf_counter() - begun, _processor_seconds() - before
         print(f"{title}: {summary(found, seconds, spent)}", flush=True)  # noqa: T201
 

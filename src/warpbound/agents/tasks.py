@@ -1,16 +1,20 @@
 """The work of the server's tools, as functions of plain values; they run in a separate process with a time limit."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from warpbound.agents.checking import Checked, run_and_check
 from warpbound.agents.claims import Verdict, check
 from warpbound.agents.questions import Question, answer, kernels_of, launch_of
 from warpbound.agents.short_answers import Change, Short, change, short
-from warpbound.analysis.sweeps.ranking import rank
+from warpbound.analysis import kept_answers
+from warpbound.analysis.sweeps.ranking import Answer, ranked, ranking_of
+from warpbound.analysis.sweeps.tunings import Shape
 from warpbound.errors import CommandError
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import seconds
+from warpbound.result.refusal import Refusal
 
 
 @dataclass(frozen=True)
@@ -99,19 +103,17 @@ def rank_tunings(question: Question, space: Space, top: int) -> list[Ranked]:
     base = launch_of(Question(**{**question.__dict__, "grid": [1], "block": [1]}))
     if base is None:
         raise CommandError("Nothing can be ranked without arguments.", "Give args.")
-    entries = rank(
-        question.source, question.gpu, space.macros, base, space.grid, space.block, where=space.where,
-        kernel=question.kernel,
-    )  # fmt: skip
-    return [
-        Ranked(
-            macros=entry["defines"],
-            time_us=None if entry.get("time_s") is None else round(1e6 * entry["time_s"], 3),
-            bottleneck=entry.get("bottleneck"),
-            error=entry["error"]["reason"] if "error" in entry else None,
-        )
-        for entry in entries[:top]
-    ]
+    shape = Shape(space.grid, space.block, None, space.where)
+    ranking = ranking_of(question.source, question.gpu, space.macros, base, shape, question.kernel)
+    answers = ranked(replace(ranking, analysis=kept_answers.time_alone))
+    return [_ranked(answer) for answer in answers[:top]]
+
+
+def _ranked(answer: Answer) -> Ranked:
+    macros = answer.defines if isinstance(answer.defines, dict) else {}
+    if isinstance(answer, Refusal):
+        return Ranked(macros, None, None, answer.error.reason)
+    return Ranked(macros, None if answer.time_s is None else round(1e6 * answer.time_s, 3), answer.bottleneck, None)
 
 
 def check_claim(gpu: str, rate: float, unit: str, type_: str, question: Question | None) -> Verdict:

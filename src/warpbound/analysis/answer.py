@@ -161,8 +161,8 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     changes = (*_smaller_grid(case, work, timed), *_even_blocks(case, work, timed), *power_whatifs(case, work, timed),
                *other_stages, *changes)  # fmt: skip
     return KernelResult(
-        **_frame(case),
-        **_time(case, timed),
+        **frame(case),
+        **time_fields(case, timed),
         mode=work.mode,
         bottleneck=rates.bottleneck,
         runner_up=rates.runner_up,
@@ -178,7 +178,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         whatifs=sorted(explained(changes, lines, accesses), key=lambda change: -change.speedup),
         loops=[_loop(case, piece) for piece in work.loops],
         pipelines=stages,
-        confidence=_confidence(case, assumptions(case, work, timed), timed),
+        confidence=confidence(case, assumptions(case, work, timed), timed),
         sample=work.sample,
         blocks=_block_classes(case, work),
         longest_block_s=longest_s,
@@ -223,10 +223,10 @@ def _without_board(case: Case) -> KernelResult:
     costs = addresses_known(case)
     notes = [*address_notes(case, costs), f"{case.gpu.name} is an architecture, not a board: no time is predicted"]
     accesses = code_tables.memory_accesses(case.program, costs)
-    return KernelResult(**_frame(case), mode="static", confidence=_confidence(case, notes), accesses=accesses)
+    return KernelResult(**frame(case), mode="static", confidence=confidence(case, notes), accesses=accesses)
 
 
-def _frame(case: Case) -> Entry:
+def frame(case: Case) -> Entry:
     """Fields of the result that do not depend on the work."""
     launch = case.launch
     not_told = launch_counts.not_told(case.program, launch.smem if launch else 0)
@@ -242,7 +242,7 @@ def _frame(case: Case) -> Entry:
     }
 
 
-def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
+def time_fields(case: Case, timed: LaunchPrediction | None) -> Entry:
     """Fields of the result on time; none where trip counts are unknown."""
     if timed is None:
         return {}
@@ -256,7 +256,7 @@ def _time(case: Case, timed: LaunchPrediction | None) -> Entry:
     }
 
 
-def _confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = None) -> Confidence:
+def confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = None) -> Confidence:
     program = case.program
     in_place_of = {SHARED_NOT_TOLD: BARRIERS_NOT_TOLD} if case.launch and case.launch.smem else {}
     assumed = [*(in_place_of.get(note, note) for note in program.assumed), *case.block_note]

@@ -11,6 +11,7 @@ import time
 from contextlib import suppress
 from dataclasses import replace
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -35,12 +36,23 @@ def answer(
 
     Raises what `analyze_kernel` raises. An answer that time has cut short is not kept.
     """
-    name = _name(program, gpu(board), launch, settings)
+    return _answer("answer.analyze_kernel", program, gpu(board), launch, settings)
+
+
+def time_alone(
+    program: Program, board: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+) -> KernelResult:
+    """The same of `launch_time.time_result`: the time and what binds, at half the cost."""
+    return _answer("launch_time.time_result", program, gpu(board), launch, settings)
+
+
+def _answer(analysis: str, program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> KernelResult:
+    name = _name(program, board, launch, settings, analysis)
     if name is not None and (kept_answer := _kept(name)) is not None:
         return kept_answer
-    from warpbound.analysis.answer import analyze_kernel  # loading it takes as long as reading an answer
-
-    result = analyze_kernel(program, board, launch, settings)
+    module, _, function = analysis.partition(".")  # loading it takes as long as reading an answer
+    compute = getattr(import_module(f"warpbound.analysis.{module}"), function)
+    result: KernelResult = compute(program, board, launch, settings)
     if name is not None and result.not_executed is None and not _was_cut(settings):
         _keep(name, pickle.dumps(result))
     return result
@@ -50,12 +62,14 @@ def _was_cut(settings: Settings) -> bool:
     return settings.ends_s is not None and time.thread_time() > settings.ends_s
 
 
-def _name(program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> str | None:
+def _name(
+    program: Program, board: Gpu, launch: Launch | None, settings: Settings, analysis: str = "answer.analyze_kernel"
+) -> str | None:
     """The name of an answer; None where the launch holds memory that has no name."""
     if launch is not None and launch.placed is not None:
         return None
     views = tuple(view for view in DECIDING_VIEWS if view in settings.views)
-    question = (program, board, launch, replace(settings, views=views, ends_s=None))
+    question = (analysis, program, board, launch, replace(settings, views=views, ends_s=None))
     try:
         return digest(_own_files(), _QUESTION.encode(question))
     except (NotImplementedError, OverflowError, OSError):

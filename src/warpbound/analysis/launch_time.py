@@ -1,18 +1,21 @@
-"""The time of a launch, what binds it, and nothing more: a program may have thousands of launches.
+"""The time of a launch, what binds it, and nothing more: a program may have thousands of launches, a kernel thousands
+of tunings.
 
-The steps are those of `analyze`, without what-ifs, papers' models and tables; the two give the same time.
+The steps are those of `analyze`, without what-ifs, papers' models and tables; they give the same time.
 """
 
 from warpbound.analysis import launch_counts
-from warpbound.analysis.answer import assumptions, idle_counts, reworked, work_of
+from warpbound.analysis.answer import assumptions, confidence, frame, idle_counts, reworked, time_fields, work_of
 from warpbound.analysis.case import checked_case
 from warpbound.analysis.settings import DEFAULT, Settings
-from warpbound.analysis.sustained import settled
-from warpbound.analysis.timing import launch_prediction
+from warpbound.analysis.sustained import limiter, settled, source
+from warpbound.analysis.timing import at_predicted_rate, launch_prediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.predict import predict
 from warpbound.program import Program
 from warpbound.quick_dataclasses import dataclass
+from warpbound.result.kernel import KernelResult
 
 
 @dataclass(frozen=True)
@@ -48,3 +51,26 @@ def launch_time(program: Program, board: Gpu, launch: Launch, settings: Settings
         bottleneck=prediction.bottleneck, warp_instructions=counts.warp_instructions,
         assumed=tuple(assumptions(case, work, prediction)),
     )  # fmt: skip
+
+
+def time_result(program: Program, board: Gpu, launch: Launch | None, settings: Settings = DEFAULT) -> KernelResult:
+    """The answer of `analyze` with its time, bounds and clock alone. Raises what `analyze` raises."""
+    case = checked_case(program, board, launch, settings)
+    case, work = settled(case, work_of(case), reworked)
+    timed, bounds = launch_prediction(case, work), predict(work.focus, case.place)
+    rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
+    return KernelResult(
+        **frame(case),
+        **time_fields(case, timed),
+        mode=work.mode,
+        bottleneck=rates.bottleneck,
+        runner_up=rates.runner_up,
+        bounds=launch_counts.bounds(rates),
+        warps_needed=rates.warps_needed,
+        confidence=confidence(case, assumptions(case, work, timed), timed),
+        sample=work.sample,
+        clock_MHz=case.clock_hz / 1e6,
+        clock_source=source(case),
+        clock_limiter=limiter(case, timed),
+        not_executed=work.not_executed,
+    )

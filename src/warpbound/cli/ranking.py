@@ -34,7 +34,7 @@ PATIENCE_HELP = "Processor time for the sampled blocks of one tuning; 20 s by de
 @click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler, NVRTC.")
 @click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a GPU parameter.")
 @click.option("--cache", type=click.Choice(["warm", "cold", "dirty"]), default="warm", help="Caches at launch.")
-@click.option("--clock", default="boost", metavar="base|boost|MHZ", show_default=True, help="SM clock.")
+@click.option("--clock", default="sustained", metavar="sustained|base|boost|MHZ", show_default=True, help="SM clock.")
 @click.option("--patience", metavar="SECONDS", type=click.FloatRange(0, min_open=True), help=PATIENCE_HELP)
 @click.option("--jobs", type=click.IntRange(1), metavar="N", help="Processes; default: one per processor.")
 @click.option("--top", type=click.IntRange(1), default=10, metavar="N", show_default=True, help="Rows to print.")
@@ -48,7 +48,7 @@ def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **op
     """
     from functools import partial
 
-    from warpbound.analysis.sweeps.ranking import ranked
+    from warpbound.analysis.sweeps.ranking import ranked, ranked_by_time
     from warpbound.cli.request import ranking_request
     from warpbound.report.ranking import pages
 
@@ -56,5 +56,5 @@ def rank(file: str, form: str, out: str | None, top: int, jobs: int | None, **op
         raise CommandError("Standard input cannot be ranked: each process reads the source.", "Write it to a file.")
     request, progress = ranking_request(file, **options), remaining("tunings")
     progress(0, len(request.tunings))
-    results = ranked(request, jobs, progress)
+    results = (ranked if form == "json" else ranked_by_time)(request, jobs, progress)
     show_results(form, out, results, partial(pages, top=top))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from support.tuning_spaces import SPACES, ranked, summary
+from support.tuning_spaces import SPACES, ranked, ranked_as_text, summary
 
 pytestmark = pytest.mark.cuda
 
@@ -82,6 +82,20 @@ def explained(entry: Entry) -> None:
     assert (code["held_by"] == nearest["name"]) == fits
     said = any("instruction fetches are not in the time" in note for note in entry["confidence"]["assumed"])
     assert said == (not fits)
+
+
+@pytest.mark.parametrize(
+    "where", ["X == 32 and Y == 8 and UNROLL == 1", "X == 64 and Y == 4 and EACH == 1 and UNROLL == 1"]
+)
+def test_times_alone_are_those_of_whole_answers(where: str) -> None:
+    """The command prints times, and explains the fastest and the slowest; JSON has all of every tuning."""
+    whole, quick = (how(SPACES["convolution2d"], where, processes=1) for how in (ranked, ranked_as_text))
+    same = ("defines", "time_s", "time_interval_s", "bottleneck", "runner_up", "bounds", "confidence", "occupancy")
+    for field in same:
+        assert [entry[field] for entry in quick] == [entry[field] for entry in whole], field
+    assert quick[0] == whole[0]
+    assert quick[-1] == whole[-1]
+    assert not any(entry["whatifs"] for entry in quick[1:-1])
 
 
 @pytest.mark.broad

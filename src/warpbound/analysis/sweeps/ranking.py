@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]  # tunings done, of how many
 
 @dataclass(frozen=True)
 class Ranking:
-    """Tunings of one kernel to be ranked on one board."""
+    """Tunings of one kernel to be ranked on one board. analysis : of each, `kept_answers.answer` or `time_alone`."""
 
     source: Path
     board: Gpu
@@ -44,6 +44,7 @@ class Ranking:
     options: Options
     settings: Settings
     tunings: tuple[Tuning, ...]
+    analysis: Callable[..., KernelResult] = kept_answers.answer
 
 
 def rank(  # noqa: PLR0913  (the signature is the public one)
@@ -102,6 +103,15 @@ def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | 
     return answers
 
 
+def ranked_by_time(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
+    """As `ranked`, in half the time: only the fastest and the slowest tuning have more than their time."""
+    answers = ranked(replace(ranking, analysis=kept_answers.time_alone), processes, progress)
+    timed = [_name(answer) for answer in answers if isinstance(answer, KernelResult)]
+    ends = tuple(tuning for tuning in ranking.tunings if tuning.name in (timed[0], timed[-1]))
+    whole = {_name(answer): answer for answer in answered(replace(ranking, tunings=ends), 1)}
+    return [whole.get(_name(answer), answer) for answer in answers]
+
+
 def answered(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
     """An answer for each tuning, the fastest first, those without a time last."""
     every = ranking.tunings
@@ -147,7 +157,7 @@ def _answer(share: Ranking, tuning: Tuning, program: Program | WarpboundError | 
                 raise part
         if not isinstance(tuning.launch, Launch) or not isinstance(program, Program):
             raise TypeError("a tuning has a launch and a program, or an error")
-        answer = kept_answers.answer(program, share.board, tuning.launch, share.settings)
+        answer = share.analysis(program, share.board, tuning.launch, share.settings)
         if answer.time_s is None:
             reason = answer.not_executed or "trip counts are unknown without the arguments"
             raise InputError(f"No time: {reason}.", "Give an argument for each parameter.")
