@@ -118,6 +118,33 @@ def test_a_guarded_load_that_decides_nothing_leaves_the_classes_complete(monkeyp
     assert classes_of(program, asked).complete
 
 
+@pytest.mark.parametrize("name", BODIES)
+def test_blocks_that_go_round_a_loop_alone_have_the_same_classes(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few blocks in a loop are followed by themselves; here as soon as one block is elsewhere."""
+    program, asked = compiled(name, 90)
+    monkeypatch.setattr(block_path, "MANY_BLOCKS", 1 << 30)
+    together = classes_of(program, asked)
+    monkeypatch.setattr(block_path, "MANY_BLOCKS", 2)
+    monkeypatch.setattr(block_path, "FEW_OF", 1)
+    alone = classes_of(program, asked)
+    assert (alone.of_block == together.of_block).all()
+    assert (alone.length == together.length).all()
+    assert alone.complete == together.complete
+
+
+def test_a_heavy_block_in_a_thousand_costs_no_steps_of_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    step = block_path.Path._step
+    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.key)) or step(path, at))
+    body = "if (b % 256 == 3) for (int i = t; i < n; i += 32) if (x[i] > 0.5f) y[i] = x[i + 1]; }"
+    program = compile_program(HEAD + body, "sm_90")
+    asked = launch(grid=1024, block=32, args={"n": 3000, "m": 0, "x": "f32[4096]:rand", "y": "f32[4096]"})
+    classes = classes_of(program, asked)
+    assert classes.complete
+    assert classes.counts.tolist() == [1020, 4]
+    assert sizes.count(4) > 10 * sizes.count(1024) > 0
+
+
 SCALED = """
 for (int r = b * 8 + t / 32; r < n; r += gridDim.x * 8) {
     float s = 0;

@@ -8,13 +8,14 @@ Models   Integer and predicate arithmetic with the emulator's own handlers, on a
 Omits    What the kernel writes to memory, shared memory, calls, indirect branches, and what lanes tell each other.
 """
 
+from copy import copy
 from heapq import heappop, heappush
 from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value
+from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value, special_values
 from warpbound.emulate.counted_rounds import (
     CountedLoop,
     Round,
@@ -32,6 +33,8 @@ from warpbound.program.instruction import PT, RZ, Instruction
 
 MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the rest is left out
 ALL_LANES = np.uint32(0xFFFFFFFF)
+COST_OF_FEW = 0.25  # of a step of all blocks, where few go on alone
+MANY_BLOCKS, FEW_OF = 64, 8  # of a part with so many blocks, one in eight go on alone in a loop
 ROUNDS_SEEN = 3  # of a loop, before the others are counted
 _HASH = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
 
@@ -47,7 +50,7 @@ class Path:
         self.counted = counted_loops(code)
         self.comparisons = {at for loop in self.counted.values() for at in loop.comparisons}
         self.x = Registers()
-        self.special = _special(launch, blocks, thread)
+        self.special = special_values(launch, blocks, thread)
         x, y, z = launch.block
         self.alive: Mask = np.bool_(1) if int(thread.max()) < x * y * z else thread < x * y * z
         self.key = np.zeros(len(blocks), np.uint64)
@@ -60,33 +63,77 @@ class Path:
         self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the ways of an unknown branch meet
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
         self.rounds: dict[int, list[Round]] = {}  # branch of a counted loop -> its last rounds
+        self.steps, self.cost = 0.0, 1.0  # so far; of one more
 
     def follow(self, share: float = 1.0) -> None:
         """Evaluate until every lane has ended, or until that share of the steps is used up."""
         with np.errstate(all="ignore"):
             self._send(0, self.alive)
-            steps = 0
-            while self.queue:
-                begin = at = heappop(self.queue)
-                lanes = self.waiting.pop(at)
-                while True:
-                    steps += self.code.relevant[at]
-                    if steps > share * MOST_STEPS:
-                        self.complete = False
-                        return
-                    for region, forgetting in self.forgotten.pop(at, ()):
-                        self._forget(region, forgetting)
-                    self.x.mask = lanes
-                    if self.code.relevant[at] and not self._step(at):
-                        break
-                    at += 1
-                    if at >= len(self.code.instructions):
-                        break
-                    if self.queue and self.queue[0] <= at:
-                        self._send(at, lanes)
-                        at -= 1
-                        break
-                self._count(at + 1 - begin, lanes)
+            self._follow(share)
+
+    def _follow(self, share: float) -> None:
+        """Evaluate what waits."""
+        while self.queue:
+            begin = at = heappop(self.queue)
+            lanes = self.waiting.pop(at)
+            while True:
+                self.steps += self.cost * self.code.relevant[at]
+                if self.steps > share * MOST_STEPS:
+                    self.complete = False
+                    return
+                for region, forgetting in self.forgotten.pop(at, ()):
+                    self._forget(region, forgetting)
+                self.x.mask = lanes
+                if self.code.relevant[at] and not self._step(at):
+                    break
+                at += 1
+                if at >= len(self.code.instructions):
+                    break
+                if self.queue and self.queue[0] <= at:
+                    self._send(at, lanes)
+                    at -= 1
+                    break
+            self._count(at + 1 - begin, lanes)
+            if self.queue and self.queue[0] < at:
+                self._follow_few(self.waiting[self.queue[0]], share)
+
+    def _follow_few(self, lanes: Mask, share: float) -> None:
+        """If lanes of few blocks go round a loop, follow these blocks by themselves to their ends."""
+        count = len(self.key)
+        if np.ndim(lanes) != 3 or lanes.shape[0] != count or count < MANY_BLOCKS:
+            return
+        here = lanes.any(axis=(1, 2))
+        if here.sum() * FEW_OF > count:
+            return
+        few = np.flatnonzero(here)
+        part = self._of_blocks(few)
+        others = ~here[:, None, None]
+        self.waiting = {at: rest for at, mask in self.waiting.items() if (rest := mask & others).any()}
+        self.queue = sorted(self.waiting)
+        self.rounds.clear()
+        part._follow(share)
+        self.key[few], self.length[few] = part.key, part.length
+        self.complete &= part.complete
+        self.steps = part.steps
+
+    def _of_blocks(self, few: NDArray[np.int64]) -> "Path":
+        """The same point of the way, of some blocks alone."""
+
+        def of(value: Value) -> Value:
+            return value[few] if np.ndim(value) == 3 and value.shape[0] == len(self.key) else value
+
+        part = copy(self)
+        part.x = self.x.where(of)
+        part.special = {name: of(value) for name, value in self.special.items()}
+        part.alive, part.key, part.length = of(self.alive), self.key[few], self.length[few]
+        part.waiting = {at: mask for at, lanes in self.waiting.items() if (mask := of(lanes)).any()}
+        part.queue = sorted(part.waiting)
+        part.forgotten = {
+            at: [(region, of(lanes)) for region, lanes in regions] for at, regions in self.forgotten.items()
+        }
+        part.compared = {at: (of(one), of(other)) for at, (one, other) in self.compared.items()}
+        part.rounds, part.cost = {}, COST_OF_FEW
+        return part
 
     def _count(self, instructions: int, lanes: Mask) -> None:
         """Some lanes have gone through so many instructions: add them for every warp that has one of these lanes."""
@@ -340,22 +387,3 @@ class Path:
         key = (self.key ^ np.uint64(at + 1)) * _HASH
         key = (key ^ key >> np.uint64(29)) + word
         self.key = key * _HASH
-
-
-def _special(launch: Launch, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Value]:
-    """Special registers whose values the launch tells, shaped to broadcast."""
-    values: dict[str, Value] = {"SRZ": np.uint32(0), "SR_CgaCtaId": np.uint32(0), "SR_CgaSize": np.uint32(0)}
-    step = 1
-    for axis, size in zip("XYZ", launch.block, strict=True):
-        value = (thread // step % size).astype(np.uint32)
-        values[f"SR_TID.{axis}"] = value if size > 1 else np.uint32(0)
-        values[f"SR_NTID.{axis}"] = np.uint32(size)
-        step *= size
-    step = 1
-    for axis, size in zip("XYZ", launch.grid, strict=True):
-        value = (blocks // step % size).astype(np.uint32)
-        values[f"SR_CTAID.{axis}"] = value[:, None, None] if size > 1 else np.uint32(0)
-        values[f"SR_NCTAID.{axis}"] = np.uint32(size)
-        step *= size
-    values["SR_LANEID"] = (thread[:, :1] % LANES).astype(np.uint32)
-    return values

@@ -4,7 +4,7 @@ A value has the shape that it needs: one number where all blocks agree, (blocks,
 (blocks, warps, lanes). The emulator's own handlers compute on such values.
 """
 
-from collections.abc import Iterable, Set
+from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
@@ -17,7 +17,9 @@ from warpbound.emulate.emulator import handler_of
 from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
+from warpbound.emulate.state import LANES
 from warpbound.emulate.value_slicing import guarded_arithmetic, slice_of, slice_without_guards
+from warpbound.kernel_launch import Launch
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
@@ -180,6 +182,14 @@ class Registers:
         self.unknown: dict[tuple[str, int], Mask] = {}
         self.mask: Mask = np.bool_(1)
 
+    def where(self, of: Callable[[Value], Value]) -> "Registers":
+        """The registers with `of` applied to each value."""
+        part = Registers()
+        part.words = {number: of(value) for number, value in self.words.items()}
+        part.flags = {number: of(value) for number, value in self.flags.items()}
+        part.unknown = {place: of(lanes) for place, lanes in self.unknown.items()}
+        return part
+
     def known(self, places: Iterable[tuple[str, int]]) -> bool:
         """Whether the executing lanes know all of these registers."""
         return not any((self.unknown[place] & self.mask).any() for place in places if place in self.unknown)
@@ -238,3 +248,22 @@ def _shaped(value: Value) -> NDArray[Any]:
     if array.ndim not in (0, 3):
         raise ValueError(f"a value of shape {array.shape}")
     return array
+
+
+def special_values(launch: Launch, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> dict[str, Value]:
+    """Special registers whose values the launch tells, shaped to broadcast."""
+    values: dict[str, Value] = {"SRZ": np.uint32(0), "SR_CgaCtaId": np.uint32(0), "SR_CgaSize": np.uint32(0)}
+    step = 1
+    for axis, size in zip("XYZ", launch.block, strict=True):
+        value = (thread // step % size).astype(np.uint32)
+        values[f"SR_TID.{axis}"] = value if size > 1 else np.uint32(0)
+        values[f"SR_NTID.{axis}"] = np.uint32(size)
+        step *= size
+    step = 1
+    for axis, size in zip("XYZ", launch.grid, strict=True):
+        value = (blocks // step % size).astype(np.uint32)
+        values[f"SR_CTAID.{axis}"] = value[:, None, None] if size > 1 else np.uint32(0)
+        values[f"SR_NCTAID.{axis}"] = np.uint32(size)
+        step *= size
+    values["SR_LANEID"] = (thread[:, :1] % LANES).astype(np.uint32)
+    return values
