@@ -188,7 +188,8 @@ def hiding(entry: KernelResult) -> Text:
     occupancy = entry.occupancy
     resident, most, least = occupancy.warps_per_sm, occupancy.max_warps_per_sm, entry.warps_needed or 0.0
     if (sms := entry.sms) is not None and sms.with_a_block < sms.count:
-        idle = f"{sms.with_a_block} of {sms.count} SMs have a block: more blocks would use the others"
+        have = "has" if sms.with_a_block == 1 else "have"
+        idle = f"{sms.with_a_block} of {sms.count} SMs {have} a block: more blocks would use the others"
         return Text(f"{idle}, more occupancy would not.")
     if occupancy.not_told:
         words = "fewer if a block uses much shared memory (--smem BYTES)"

@@ -83,7 +83,8 @@ def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alte
     """The same work in a block for every SM, and in as many blocks as all SMs hold."""
     per_block, sms = residency.warps_per_sm / residency.blocks_per_sm, place.gpu.value("sm_count")
     blocks = (work.warps or 0.0) / per_block
-    why = f"{blocks:.0f} blocks leave {sms - blocks:.0f} of {sms:.0f} SMs idle"
+    leave = "one block leaves" if blocks == 1 else f"{blocks:.0f} blocks leave"
+    why = f"{leave} {sms - blocks:.0f} of {sms:.0f} SMs idle"
     for each in dict.fromkeys((1, residency.fitting_blocks_per_sm)):
         times = each * sms / blocks
         there = replace(_with(place, each * per_block), active_sms=sms)
