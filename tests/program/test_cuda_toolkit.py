@@ -82,6 +82,20 @@ def test_a_folder_stands_for_the_nvcc_in_it(alone: Path) -> None:
     assert toolkit(root).nvcc == nvcc
 
 
+def test_nvcc_is_asked_once_until_it_changes(alone: Path) -> None:
+    root = alone / "cuda"
+    nvcc = installed(root, DRY_RUN.format(root=root))
+    first = toolkit(root)
+    cuda_toolkit._toolkit.cache_clear()  # another process
+    identity = nvcc.stat()
+    nvcc.write_text(nvcc.read_text().replace("=12 ", "=13 "))
+    os.utime(nvcc, ns=(identity.st_atime_ns, identity.st_mtime_ns))
+    assert toolkit(root) == first
+    cuda_toolkit._toolkit.cache_clear()
+    os.utime(nvcc)
+    assert toolkit(root).release == "13.6"
+
+
 def test_what_is_missing_is_named(alone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(MissingTool, match=r"There is no nvcc .*warpbound\[nvcc\]"):
         toolkit()

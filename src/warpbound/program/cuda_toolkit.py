@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from warpbound.disk_cache import digest, folder
+from warpbound.disk_cache import cached, digest, folder, kept
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.quick_dataclasses import dataclass
 
@@ -107,24 +107,43 @@ def in_wheel() -> Path | None:
 
 @cache
 def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
-    """What nvcc itself says of its version and folders."""
+    """What nvcc itself says of its version and folders; kept on disk until one of its files changes."""
+    files = (place, place.with_name("nvcc.profile"), host)
+    flags = (os.environ.get(name, "") for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"))
+    name = digest("nvcc -dryrun", *(f"{file} {_identity(file)}" for file in files), *flags)
+    known = kept(name)
+    output = _dry_run(place, host) if known is None else known.decode()
+    version = dict(_VERSION.findall(output))
+    if len(version) < len(("major", "minor", "build")):
+        first = next(iter(output.strip().splitlines()), "it prints nothing")
+        raise InputError(f"{place} is not a working nvcc: {first}.", "Name another with --compiler nvcc=PATH.")
+    if known is None:
+        cached(name, output.encode)
+    release = f"{version['MAJOR']}.{version['MINOR']}"
+    libraries = _folders("LIBRARIES", output)
+    complete = any((each / "libcudart.so").exists() for each in libraries)
+    include = (*_folders("INCLUDES", output), *_folders("SYSTEM_INCLUDES", output))
+    return Toolkit(
+        place, release, f"{release}.{version['BUILD']}", origin, host, include, libraries,
+        () if complete else _link_folder(libraries),
+    )  # fmt: skip
+
+
+def _dry_run(place: Path, host: Path) -> str:
     command = [str(place), "-ccbin", str(host), "-allow-unsupported-compiler", "-dryrun", "-E", "-x", "cu", os.devnull]
     try:
         finished = subprocess.run(command, capture_output=True, text=True, check=False, timeout=TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as failed:
         raise InputError(f"{place} does not start ({failed}).", "Name another with --compiler nvcc=PATH.") from failed
-    version = dict(_VERSION.findall(finished.stderr))
-    if len(version) < len(("major", "minor", "build")):
-        first = next(iter(finished.stderr.strip().splitlines()), "it prints nothing")
-        raise InputError(f"{place} is not a working nvcc: {first}.", "Name another with --compiler nvcc=PATH.")
-    release = f"{version['MAJOR']}.{version['MINOR']}"
-    libraries = _folders("LIBRARIES", finished.stderr)
-    complete = any((each / "libcudart.so").exists() for each in libraries)
-    include = (*_folders("INCLUDES", finished.stderr), *_folders("SYSTEM_INCLUDES", finished.stderr))
-    return Toolkit(
-        place, release, f"{release}.{version['BUILD']}", origin, host, include, libraries,
-        () if complete else _link_folder(libraries),
-    )  # fmt: skip
+    return finished.stderr
+
+
+def _identity(file: Path) -> str:
+    try:
+        status = file.stat()
+    except OSError:
+        return "none"
+    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def _folders(variable: str, output: str) -> tuple[Path, ...]:
