@@ -23,6 +23,7 @@ from typing import Any
 
 from program_checks import Check
 from program_inputs import SAMPLE_ARGUMENTS, SAMPLE_CHECKS, SMALLER, suite
+from sample_inputs import SAMPLE_MAKERS
 from warpbound.program.cuda_toolkit import toolkit
 from warpbound.programs.source_build import SOURCES
 
@@ -35,6 +36,7 @@ PASSED = re.compile(
 )
 FAILED = re.compile(r"\bfail(?:ed|ure)?\b|\bmismatch|CUDA error|not supported|waived", re.I)
 DECIDES = re.compile(r"\?\s*EXIT_SUCCESS\s*:\s*EXIT_FAILURE")  # the exit code is the verdict of the program's own check
+WAIVED = 2  # EXIT_WAIVED of NVIDIA's samples
 WITH_PROBLEMS = {"simpleAssert"}  # whose kernels fail on purpose
 EXCLUDED = {  # what a sample needs -> how its CMakeLists.txt or source says so
     "graphics": r"find_package\((?:OpenGL|EGL|Vulkan|GLUT|X11)|SUPPORTED_PLATFORM WIN|D3D1|NVSCI|nvSci",
@@ -84,7 +86,7 @@ def samples(root: Path) -> Iterator[Project]:
             continue
         yield Project(
             "samples", name, folder, files, include, options, SAMPLE_ARGUMENTS.get(name, ()), needs,
-            check=SAMPLE_CHECKS.get(name, ""), decides=bool(DECIDES.search(code)),
+            SAMPLE_MAKERS.get(name), SAMPLE_CHECKS.get(name, ""), decides=bool(DECIDES.search(code)),
         )  # fmt: skip
 
 
@@ -177,12 +179,14 @@ def run(project: Project, program: Path, gpu: str, root: Path, timeout_s: float)
 
 def verdict(result: dict[str, object]) -> str:
     """`passed`: the program says so, or its own check decides its exit code; `ended with 0`: it has no check that is
-    known; else what went wrong."""
+    known; `waives itself`: it does not support the board; else what went wrong."""
     output = str(result.get("output", ""))
     if result.get("built") is False:
         return "not built"
     if result["exit_code"] == 124:
         return "too slow"
+    if result["exit_code"] == WAIVED and re.search("waiv", output, re.I):
+        return "waives itself"
     if result["exit_code"] or result["problems"] and result["name"] not in WITH_PROBLEMS:
         return "failed"
     if result.get("agrees") is not None:
@@ -230,9 +234,12 @@ def run_all(root: Path, names: list[str], gpu: str, timeout_s: float, again: boo
 
 
 BEGIN, END = "<!-- table: tools/program_table.py table -->", "<!-- end of the table -->"
-TITLES = "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason"
+TITLES = (
+    "program", "GPU", "verdict", "launches", "executed", "warp instructions", "s", "untimed kernels", "reason",
+    "s to execute",
+)  # fmt: skip
 MEDIANS = "Medians of the programs that passed, for each column separately"
-MEDIAN_TITLES = "launches", "warp instructions executed", "s", "warp instructions per s"
+MEDIAN_TITLES = "launches", "warp instructions executed", "s", "warp instructions per s", "per s of execution"
 SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
 
 
@@ -254,11 +261,12 @@ def table(root: Path, page: str) -> str:
         if key in known:
             one |= {"check": known[key].check, "decides": known[key].decides}
             lines[*key, one["gpu"]] = verdict(one), _line(one)
-    parts = [*_head("suite", "GPU", "run", "says that it passed", "ended with 0", "failed, too slow, not built")]
+    counts = "run", "says that it passed", "ended with 0", "waives itself", "failed, too slow, not built"
+    parts = [*_head("suite", "GPU", *counts)]
     medians = [*_head("suite", "GPU", "programs", *MEDIAN_TITLES)]
     for suite_name, gpu in sorted({(each, gpu) for each, _, gpu in lines}):
         own = [how for (each, _, on), (how, _) in lines.items() if (each, on) == (suite_name, gpu)]
-        good = own.count("passed"), own.count("ended with 0")
+        good = own.count("passed"), own.count("ended with 0"), own.count("waives itself")
         parts.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
         rows = [line for (each, _, on), (how, line) in lines.items() if (each, on, how) == (suite_name, gpu, "passed")]
         medians.append(_row(SUITES[suite_name], gpu, len(rows), *overheads(rows)))
@@ -268,21 +276,34 @@ def table(root: Path, page: str) -> str:
 
 def overheads(rows: Sequence[str]) -> list[str]:
     """Medians of launches, warp instructions that were executed, seconds by the clock, and these per those."""
-    cells = [line.strip("| ").split(" | ") for line in rows]
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in rows]
     counts = [tuple(float(each[at]) for at in (3, 5, 6)) for each in cells]
     rates = [instructions / seconds for _, instructions, seconds in counts if seconds]
-    columns = *zip(*counts, strict=True), rates
-    return [f"{statistics.median(column):.3g}" for column in columns if column]
+    executing = [
+        float(each[5]) / float(each[9]) for each in cells if len(each) == len(TITLES) and each[9] and float(each[9])
+    ]  # fmt: skip
+    columns = *zip(*counts, strict=True), rates, executing
+    return [f"{statistics.median(column):.3g}" if column else "" for column in columns]
 
 
 def _line(one: dict[str, Any]) -> str:
     how = verdict(one)
-    reasons = [] if how in ("passed", "ended with 0") else [*one.get("problems", []), *one.get("unsupported", [])]
+    known = *one.get("problems", []), *one.get("unsupported", []), _complaint(str(one.get("output", "")))
+    reasons = [] if how in ("passed", "ended with 0") else known
     return _row(
         one["name"], one["gpu"], how, one.get("launches", ""), one.get("executed", ""),
         f"{one.get('warp_instructions', 0):.3g}", f"{one.get('seconds', 0):.0f}", len(one.get("untimed", [])),
-        re.sub(r"\s+", " ", reasons[0])[:120] if reasons else "",
+        re.sub(r"\s+", " ", reasons[0])[:120] if reasons else "", f"{one.get('execution_s') or 0:.2g}",
     )  # fmt: skip
+
+
+def _complaint(output: str) -> str:
+    """What a program says of why it ends: the file that it does not find, or its last line about an error."""
+    missing = re.search(r"file <([^>]+)> not found", output)
+    if missing:
+        return f"it does not find its file {missing[1]}"
+    lines = [line.strip() for line in output.splitlines() if re.search(r"waiv|error|fail|unable|cannot", line, re.I)]
+    return lines[-1] if lines else ""
 
 
 def _head(*titles: str) -> list[str]:

@@ -85,20 +85,19 @@ def apply(atomic: Atomic, memory: NDArray[Any], places: NDArray[np.int64], value
     order = np.argsort(places, kind="stable")
     sorted_places = places[order]
     start = np.flatnonzero(np.r_[True, sorted_places[1:] != sorted_places[:-1]])
-    rank = np.arange(len(order)) - np.repeat(start, np.diff(np.r_[start, len(order)]))
     values = [value[order] for value in values]
     if atomic.operation == "CAS":
-        before = _swap(memory, sorted_places, start, rank, values)
+        before = _swap(memory, sorted_places, start, values)
     elif atomic.operation == "ADD" and atomic.kind.kind in "ui":
-        before = _sum(memory, sorted_places, start, rank, values[0])
+        before = _sum(memory, sorted_places, start, values[0])
     else:
-        before = _one_by_one(atomic, memory, sorted_places, rank, values)
+        before = _one_by_one(atomic, memory, sorted_places, start, values[0])
     result = np.empty_like(before)
     result[order] = before
     return result
 
 
-def _sum(memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64], value: Any) -> NDArray[Any]:
+def _sum(memory: NDArray[Any], places: Any, start: Any, value: Any) -> NDArray[Any]:
     """Integer additions: running sums within each address."""
     running = np.cumsum(value, dtype=value.dtype)
     before = running - value
@@ -109,21 +108,19 @@ def _sum(memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64],
     return np.asarray(result)
 
 
-def _swap(
-    memory: NDArray[Any], places: Any, start: Any, rank: NDArray[np.int64], values: list[Any]
-) -> NDArray[Any]:
+def _swap(memory: NDArray[Any], places: Any, start: Any, values: list[Any]) -> NDArray[Any]:
     """Compare and swap: first lanes of all addresses, then second ones; where many lanes share an address, its next
     lane that succeeds is looked for, until none does."""
     compare, swap = values
     result: NDArray[Any] = np.empty_like(swap)
     lanes = np.diff(np.r_[start, len(places)])
-    in_turn = np.flatnonzero(np.repeat(lanes <= FEW_LANES, lanes))
-    for turn in range(FEW_LANES if len(in_turn) else 0):
-        own = in_turn[rank[in_turn] == turn]
+    few = lanes <= FEW_LANES
+    for turn in range(int(lanes[few].max(initial=0))):
+        own = start[few & (lanes > turn)] + turn
         result[own] = memory[places[own]]
         succeeding = own[result[own] == compare[own]]
         memory[places[succeeding]] = swap[succeeding]
-    for first, count in zip(start[lanes > FEW_LANES], lanes[lanes > FEW_LANES], strict=True):
+    for first, count in zip(start[~few], lanes[~few], strict=True):
         place, at, last = places[first], first, first + count
         while at < last:
             current = memory[place]
@@ -138,18 +135,51 @@ def _swap(
     return result
 
 
-def _one_by_one(
-    atomic: Atomic, memory: NDArray[Any], places: Any, rank: NDArray[np.int64], values: list[Any]
-) -> NDArray[Any]:
-    """Any other operation: the first lane of every address, then the second, and so on."""
-    result: NDArray[Any] = np.empty_like(values[0])
-    for turn in range(int(rank.max()) + 1 if len(rank) else 0):
-        lanes = np.flatnonzero(rank == turn)
-        place, value = places[lanes], values[0][lanes]
+def _one_by_one(atomic: Atomic, memory: NDArray[Any], places: Any, start: Any, value: Any) -> NDArray[Any]:
+    """Any other operation: the first lane of every address, then the second, and so on; or address by address."""
+    result: NDArray[Any] = np.empty_like(value)
+    counts = np.diff(np.r_[start, len(places)])
+    turns = int(counts.max()) if len(counts) else 0
+    running = _running(atomic)
+    if running is not None and turns > len(start):
+        for first, count in zip(start.tolist(), counts.tolist(), strict=True):
+            place, end = places[first], first + count
+            states = running(np.concatenate([memory[place : place + 1], value[first:end]]))
+            result[first:end] = states[:-1]
+            memory[place] = states[-1]
+        return result
+    for turn in range(turns):
+        lanes = start[counts > turn] + turn
+        place = places[lanes]
         current = memory[place]
         result[lanes] = current
-        memory[place] = _result(atomic, current, value)
+        memory[place] = _result(atomic, current, value[lanes])
     return result
+
+
+def _running(atomic: Atomic) -> Callable[[NDArray[Any]], NDArray[Any]] | None:
+    """What makes the states of a word from its first state and the values of lanes in order; None: nothing quick."""
+    if atomic.operation == "EXCH":
+        return np.asarray
+    if atomic.operation in ("INC", "DEC"):
+        return lambda values: _counted(atomic.operation, values)
+    function = _ASSOCIATIVE.get(atomic.operation)
+    if atomic.kind.kind == "f" and atomic.operation in _NUMBERS_WIN:
+        function = _NUMBERS_WIN[atomic.operation]
+    return None if function is None else function.accumulate
+
+
+def _counted(operation: str, values: NDArray[Any]) -> NDArray[Any]:
+    """The states of a word that counts up or down, each time around a limit of its own."""
+    state, *limits = values.tolist()
+    states = [state]
+    for limit in limits:
+        if operation == "INC":
+            state = 0 if state >= limit else state + 1
+        else:
+            state = limit if state == 0 or state > limit else state - 1
+        states.append(state)
+    return np.array(states, values.dtype)
 
 
 def _result(atomic: Atomic, current: Any, value: Any) -> Any:
