@@ -30,7 +30,7 @@ from warpbound.kernel_argument import parse_argument
 from warpbound.program.compile_options import Options
 from warpbound.report.advice import gains
 from warpbound.report.bottleneck_tables import changes_of_the_kernel
-from warpbound.whatif.mechanisms import promised_between
+from warpbound.whatif.mechanisms import RESOLVED, SMALL, promised_between
 
 HERE = Path(__file__).with_name("advice_pairs")
 ROOT = HERE.parent.parent
@@ -81,6 +81,8 @@ EXCERPTS: dict[str, tuple[str, dict[str, tuple[str, ...]]]] = {
 WMMA = {"wmma.cu": "cudaTensorCoreGemm", "imma.cu": "immaTensorCoreGemm"}  # file: its sample
 ALIGNED = "Samples/6_Performance/alignedTypes/alignedTypes.cu"
 WORTH = 1.005
+HELD_BACK = (1, 2, 3)  # sets
+LEARNT = (0, 1, 2)     # of whose pairs that are really better the interval of a promise is made
 
 
 def public_sources(programs: Path, folder: Path) -> None:
@@ -146,32 +148,35 @@ def promise(pair: dict[str, Any], own: dict[str, Any]) -> float | None:
     return next((gain for gain, words in what_ifs if any(word in words for word in pair["words"])), None)
 
 
-def powers(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> list[tuple[str, float]]:
-    """The change of each pair, and the power of the promised gain that was obtained."""
-    promised = ((pair, answers[pair["name"]], promise(pair, answers[pair["name"]])) for pair in pairs)
-    return [(pair["change"], math.log(own["gain"]) / math.log(gain)) for pair, own, gain in promised if gain]
+def gains_of(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> list[tuple[str, float, float]]:
+    """The change of each pair, its promised and its obtained gain."""
+    both = ((pair, answers[pair["name"]]) for pair in pairs)
+    return [(pair["change"], gain, own["gain"]) for pair, own in both if (gain := promise(pair, own))]
 
 
-def without_its_own(known: list[tuple[str, float]]) -> int:
-    """Pairs inside the interval, 10th to 90th percentile, of the pairs with another change."""
-    inside = 0
-    for change, power in known:
-        deciles = statistics.quantiles([other for name, other in known if name != change], n=10, method="inclusive")
-        inside += deciles[0] <= power <= deciles[-1]
-    return inside
+def percentiles(known: list[tuple[str, float, float]]) -> tuple[tuple[float, float], tuple[float, float]]:
+    """10th and 90th percentile: powers of promises up to SMALL, factors of larger ones."""
+    powers = [math.log(gain) / math.log(promised) for _, promised, gain in known if promised <= SMALL]
+    factors = [gain / promised for _, promised, gain in known if promised > SMALL]
+    return ends(powers), ends(factors)
+
+
+def ends(values: list[float]) -> tuple[float, float]:
+    in_order = sorted(values)
+    return in_order[len(values) // 10], in_order[9 * len(values) // 10]
 
 
 def intervals(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
-    """How many pairs the interval of a promise holds, of which it was not made."""
-    known = powers([pair for pair in pairs if not pair.get("held_back")], answers)
-    deciles = statistics.quantiles([power for _, power in known], n=10, method="inclusive")
-    yield f"Eight of ten pairs obtain a power of the promise between {deciles[0]:.2f} and {deciles[-1]:.2f}."
-    yield f"{without_its_own(known)} of {len(known)} lie in the interval of the pairs with other changes."
-    for group in (1, 2):
-        held = [(answers[each["name"]], each) for each in pairs if int(each.get("held_back", 0)) == group]
-        of_held = [(own["gain"], promised_between(gain)) for own, each in held if (gain := promise(each, own))]
-        inside = sum(low <= gain <= high for gain, (low, high) in of_held)
-        yield f"Held back, set {group}: {inside} of {len(of_held)} lie in the shipped interval."
+    """How many pairs the interval of a promise holds."""
+    known = gains_of([pair for pair in pairs if int(pair.get("held_back", 0)) in LEARNT], answers)
+    powers, factors = percentiles([row for row in known if row[-1] > 1 + RESOLVED])
+    yield f"Eight of ten pairs obtain a power of {powers[0]:.2f} to {powers[1]:.2f} of a promise up to {SMALL:g}x,"
+    yield f"of a larger promise {factors[0]:.2f} to {factors[1]:.2f} times its gain."
+    for group in (0, *HELD_BACK):
+        own = gains_of([pair for pair in pairs if int(pair.get("held_back", 0)) == group], answers)
+        both = [(gain, promised_between(promised)) for _, promised, gain in own]
+        inside = [low <= gain <= high for gain, (low, high) in both]
+        yield f"Set {group}: {sum(inside)} of {len(inside)} lie in the shipped interval."
 
 
 def table(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
@@ -207,7 +212,7 @@ def main(programs: Path, kept: Path) -> None:
                 answers[pair["name"]] = answer(pair, [HERE, ROOT, Path(folder)])
                 log.write(json.dumps(answers[pair["name"]]) + "\n")
                 log.flush()
-    groups = [[pair for pair in pairs if int(pair.get("held_back", 0)) == group] for group in (0, 1, 2)]
+    groups = [[pair for pair in pairs if int(pair.get("held_back", 0)) == group] for group in (0, *HELD_BACK)]
     lines = [*(line for group in groups for line in (*table(group, answers), "")), *intervals(pairs, answers)]
     sys.stdout.write("\n".join(lines) + "\n")
 

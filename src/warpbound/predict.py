@@ -28,12 +28,16 @@ NOTE = "time is the tightest of Volkov's bounds plus the launch cost: no waiting
 
 @dataclass(frozen=True)
 class Place:
-    """Where work runs: the GPU, its clock in Hz, resident warps per SM, SMs that have work (see `active_sms`)."""
+    """Where work runs: the GPU, its clock in Hz, resident warps per SM, SMs that have work (see `active_sms`).
+
+    warps_per_block : of blocks of another size than the launch's; None: of that size.
+    """
 
     gpu: Gpu
     clock_hz: float
     warps_per_sm: float
     active_sms: float
+    warps_per_block: int | None = None
 
 
 def active_sms(blocks: int, sm_count: float) -> float:

@@ -90,6 +90,23 @@ class Residency:
         """Blocks that would fit if the grid had enough of them."""
         return min(count for limiter, count in self.block_limits.items() if limiter != "grid")
 
+    @property
+    def threads_per_block(self) -> int:
+        """Threads of a block."""
+        return int(self._request.threads)
+
+    def with_registers(self, more: int) -> "Residency | None":
+        """The same launch with more registers per thread; None where no block fits then."""
+        registers, most = self._request.registers + more, self._request.limits.max_registers_per_thread
+        then = _one(replace(self._request, registers=np.minimum(registers, most)))
+        return then if registers <= most and then.blocks_per_sm > 0 else None
+
+    def with_threads(self, threads: int) -> "Residency":
+        """As many threads in the whole grid, in blocks of another size."""
+        x = self._request
+        grid = None if x.grid_blocks is None else -(-x.grid_blocks * x.threads // threads)
+        return _one(replace(x, threads=np.asarray(threads), grid_blocks=grid))
+
     @cached_property
     def next_step(self) -> tuple[Step, ...]:
         """Per property, the smallest change that admits more; properties that cannot help are absent.
@@ -211,17 +228,6 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
         pairs = ", ".join(str(shape) for shape in shapes if shape)
         raise CommandError(f"Arrays of shapes {pairs} do not go together.", "Give shapes that broadcast.") from problem
     return _sweep(request, shape) if shape else _one(request)
-
-
-def possible(
-    gpu: machine.Gpu | str | Path, threads_per_block: tuple[int, ...], registers_per_thread: tuple[int, ...]
-) -> dict[str, tuple[int, ...]]:
-    """The block sizes and registers that the GPU allows; keys block and registers."""
-    rules = machine.gpu(gpu).limits
-    return {
-        "block": tuple(n for n in threads_per_block if 1 <= n <= rules.max_threads_per_block),
-        "registers": tuple(n for n in registers_per_thread if 0 <= n <= rules.max_registers_per_thread),
-    }
 
 
 @dataclass(frozen=True)

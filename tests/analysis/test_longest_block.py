@@ -41,7 +41,7 @@ def test_a_launch_with_one_giant_block_takes_as_long_as_that_block_alone(program
     assert hottest[0]["line"] == hottest[1]["line"]
     assert hottest[0]["cycles"] == pytest.approx(hottest[1]["cycles"], rel=0.01)
     (more_loads,) = [change["speedup"] for change in among["whatifs"] if "loads in flight" in change["change"]]
-    assert 1.3 < more_loads < 2.0
+    assert 3.0 < more_loads < 8.0  # of eight times
 
 
 @pytest.mark.cuda

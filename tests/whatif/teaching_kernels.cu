@@ -164,3 +164,14 @@ extern "C" __global__ void scattered_stores(float* to, const float* x, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     to[(i % 4096) * (n / 4096) + i / 4096] = x[i];
 }
+
+extern "C" __global__ void tree(float* to, const float* x) {
+    __shared__ float sums[256];
+    sums[threadIdx.x] = x[blockIdx.x * 256 + threadIdx.x];
+    __syncthreads();
+    for (int half = 128; half > 0; half /= 2) {
+        if (threadIdx.x < half) sums[threadIdx.x] += sums[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0) to[blockIdx.x] = sums[0];
+}

@@ -14,7 +14,8 @@ from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
-from warpbound.whatif.code_changes import Repeated, doubled, kept_in_register, of_the_work
+from warpbound.whatif.code_changes import NEARER, Repeated, kept_in_register, nearer, of_the_work
+from warpbound.whatif.parallelism import doubled
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
 
@@ -35,11 +36,14 @@ def one(made: Workload, word: str, place: Place = PLACE, residency: Residency | 
 # --------------------------------------------------------------------- each change, worked by hand
 
 
-def test_twice_the_ilp_halves_what_is_waited() -> None:
-    made = work(latency=4000.0, parts={"issue": 100.0, "dram": 3900.0})
-    # one item: 4000 / 32 = 125 cycles; two: 4100 / 32 = 128.125, that is 64.0625 each
-    assert one(made, "ILP").speedup == pytest.approx(125 / 64.0625)
-    assert "once for two items" in one(made, "ILP").why
+def test_more_ilp_shares_what_is_waited() -> None:
+    made = work(latency=4000.0, parts={"issue": 100.0, "dram": 3900.0}, units={"xu": 4 * 60.0})
+    # one item: 4000 / 32 = 125 cycles; two: 4100 / 32 = 128.125, that is 64.0625 each; four: 60, as xu binds
+    assert one(made, "ILP").speedup == pytest.approx(125 / 60)
+    assert "once for 4 items" in one(made, "ILP").why
+    made = replace(made, units={"xu": 4 * 63.0})
+    assert one(made, "ILP").speedup == pytest.approx(125 / 64.0625)  # twice: the next degree gains too little
+    assert "once for 2 items" in one(made, "ILP").why
 
 
 def test_twice_the_ilp_is_bounded_by_the_next_resource() -> None:
@@ -53,9 +57,9 @@ def test_twice_the_ilp_in_a_launch_that_does_not_fill_the_sms_buys_nothing() -> 
 
 def test_twice_the_ilp_of_a_large_launch_counts_its_time() -> None:
     made = work(warps=64_000.0, latency=1600.0)
-    # 640 warps per SM, 32 at a time: 20 rounds of 1600, 32 us. With twice the work: 10 rounds of 1700, 17 us, while
-    # 320 warps of 50 issue cycles take 16. The launch takes 2 us in both
-    assert one(made, "ILP").speedup == pytest.approx((2 + 32) / (2 + 17))
+    # 640 warps per SM, 32 at a time: 20 rounds of 1600, 32 us. With four times the work: 5 rounds of 1900, 9.5 us,
+    # while 160 warps of 100 issue cycles take 16. The launch takes 2 us in both
+    assert one(made, "ILP").speedup == pytest.approx((2 + 32) / (2 + 16))
 
 
 def test_instructions_in_pairs_stay_in_pairs() -> None:
@@ -129,6 +133,17 @@ def test_coalesced_stores_hand_whole_lines_over() -> None:
     assert one(small, "coalesced").speedup == pytest.approx(512 / 16)  # a sector for each store: four pieces are left
     atomics = replace(scattered, store_pieces=168.0)  # 40 pieces of atomics stay
     assert one(work(memory=atomics), "coalesced").speedup == pytest.approx(168 / 40)
+
+
+def test_operands_of_tensor_cores_are_coalesced_into_tiles() -> None:
+    spread = Memory(global_load_requests=20.0, l1_sectors_load=800.0, l1_wavefronts=320.0, ideal_sectors=80.0,
+                    l2_sectors_read=800.0, touched_bytes=640.0)  # fmt: skip
+    plain, tensor = work(memory=spread), work(memory=spread, tensor={"fp16": 1.0})
+    assert {"coalesced global accesses", NEARER} <= {each.change for each in of_the_work(plain, PLACE)}
+    (tiles,) = [each for each in of_the_work(tensor, PLACE) if "coalesced" in each.change or each.change == NEARER]
+    assert "tiles kept on the SM" in tiles.change
+    assert tiles.work.memory.l2_sectors_read == pytest.approx(20.0)  # each byte once
+    assert tiles.work.memory.l1_wavefronts == pytest.approx(20.0)
 
 
 def test_coalesced_accesses_are_not_told_to_coalesce() -> None:
@@ -264,6 +279,8 @@ def test_what_is_read_again_may_stay_on_the_sm() -> None:
     again = Memory(l1_sectors_load=800.0, l2_sectors_read=800.0, touched_bytes=3200.0)
     assert one(work(memory=again), "read again").speedup > 2
     assert "8.0 times" in one(work(memory=again), "read again").why
+    assert nearer(work(memory=again), PLACE, once=0.5) is not None
+    assert nearer(work(memory=again), PLACE, once=0.9) is None  # it is other blocks that read it again
     once = replace(again, touched_bytes=25_600.0)
     assert not any("read again" in change for change in found(work(memory=once)))
 

@@ -11,8 +11,18 @@ from hypothesis import strategies as st
 import warpbound
 from support.paths import EXAMPLES, ROOT
 from warpbound.residency import Step
-from warpbound.whatif import code_changes, launch_changes
-from warpbound.whatif.mechanisms import BOARD, CODE, MECHANISMS, PAGE, mechanism_of, promised_between
+from warpbound.whatif import code_changes, launch_changes, parallelism
+from warpbound.whatif.mechanisms import (
+    FACTORS,
+    MECHANISMS,
+    PAGE,
+    POWERS,
+    RESOLVED,
+    SMALL,
+    mechanism_of,
+    promised_between,
+    resolved_between,
+)
 
 PAGE_FILE = ROOT / PAGE.partition("#")[0]
 SECTIONS = dict(re.findall(r"^## (.*?)\n(.*?)(?=^## |\Z)", PAGE_FILE.read_text(), re.MULTILINE | re.DOTALL))
@@ -36,11 +46,13 @@ CHANGES = {
     ) for change in (code_changes.EASINGS[each][1] for each in names)},
     **{Step(kind, 2, 1, 1, 1).sentence: "occupancy" for kind in ("threads", "registers", "shared", "carveout")},
     "no limit by registers and shared memory": "occupancy",
-    code_changes.NEARER: "data kept on the SM", code_changes.AHEAD: "loads in flight",
-    code_changes.ILP: "loads in flight", code_changes.COALESCED: "coalescing",
+    code_changes.NEARER: "data kept on the SM", code_changes.TILES: "coalescing",
+    parallelism.AHEAD.format(times="4 times"): "loads in flight", code_changes.COALESCED: "coalescing",
+    parallelism.ILP: "loads in flight", parallelism.ITEMS.format(times="8 times", degree=8): "loads in flight",
+    f"256 {launch_changes.LARGER} 16": "occupancy",
     code_changes.WIDE.format(count=4): "wide accesses",
     code_changes.KEPT.format(where=" (line 3)"): "sums in registers",
-    f"{code_changes.COALESCED}; and {code_changes.ILP}": "coalescing",
+    f"{code_changes.COALESCED}; and {parallelism.ILP}": "coalescing",
     launch_changes.HALVED: "grid", launch_changes.DOUBLED: "loads in flight",
     f"132 blocks with 1/2 of the work each ({launch_changes.FILL})": "grid",
 }  # fmt: skip
@@ -56,9 +68,10 @@ def test_changes_have_their_mechanism(change: str, name: str) -> None:
 def quoted_changes() -> list[str]:
     """Constant sentences of alternatives in the sources of the what-ifs."""
     sources = [Path(code_changes.__file__), Path(launch_changes.__file__)]
-    files = [*sources, ROOT / "src/warpbound/analysis/answer.py", ROOT / "src/warpbound/analysis/sustained.py"]
+    files = [*sources, ROOT / "src/warpbound/analysis/launch_whatifs.py", ROOT / "src/warpbound/analysis/sustained.py"]
     files.append(ROOT / "src/warpbound/analysis/cache_whatifs.py")
     text = "\n".join(path.read_text() for path in files).replace("{FILL}", launch_changes.FILL)
+    text = text.replace("{LARGER}", launch_changes.LARGER)
     return re.findall(r"(?:Alternative\(|WhatIf\(|change = )f?\"([^\"]{9,})\"", text)
 
 
@@ -69,20 +82,24 @@ def test_no_sentence_in_the_sources_is_without_a_mechanism() -> None:
 
 
 def test_the_interval_is_that_of_the_pairs() -> None:
-    """10th and 90th percentile of ln(obtained) / ln(promised) in the first table of docs/advice.md."""
-    page = (ROOT / "docs/advice.md").read_text().split("### Held back")[0]
-    pairs = re.findall(r"\| ([\d.]+)x \| ([\d.]+)x \| \d+ % \|", page)
-    powers = sorted(math.log(float(obtained)) / math.log(float(promised)) for promised, obtained in pairs)
-    assert len(powers) >= 30
-    assert (round(powers[len(powers) // 10], 2), round(powers[9 * len(powers) // 10], 2)) == CODE
+    """10th and 90th percentile in three tables of docs/advice.md: powers of small promises, factors of others."""
+    page = (ROOT / "docs/advice.md").read_text().split("### Held back, a third set")[0]
+    pairs = [(float(gain), float(had)) for gain, had in re.findall(r"\| ([\d.]+)x \| ([\d.]+)x \| \d+ % \|", page)]
+    pairs = [(gain, had) for gain, had in pairs if had > 1 + RESOLVED]
+    powers = sorted(math.log(had) / math.log(gain) for gain, had in pairs if gain <= SMALL)
+    factors = sorted(had / gain for gain, had in pairs if gain > SMALL)
+    assert len(pairs) >= 60
+    for values, shipped in ((powers, POWERS), (factors, FACTORS)):
+        assert (values[len(values) // 10], values[9 * len(values) // 10]) == pytest.approx(shipped, rel=0.03)
 
 
 @given(st.floats(0.2, 50))
 def test_an_interval_holds_its_gain_and_what_is_resolved(speedup: float) -> None:
     low, high = promised_between(speedup)
     assert low < speedup < high
-    narrow = promised_between(speedup, BOARD)
+    narrow = resolved_between(speedup)
     assert low <= narrow[0] < narrow[1] <= high
+    assert speedup < 1 or high <= FACTORS[1] * speedup + 1e-9
 
 
 @pytest.mark.cuda

@@ -33,7 +33,8 @@ KERNELS = Path(warpbound.__file__).parent / "validate" / "corpora"
 
 
 def found(
-    streams: Sequence[Sequence[int]], executed: Sequence[float], text: str = LOAD_STORE_TURN
+    streams: Sequence[Sequence[int]], executed: Sequence[float], text: str = LOAD_STORE_TURN,
+    lanes: Sequence[float] | None = None,
 ) -> tuple[Piece, ...]:
     """Two resources: `issue`, a cycle of each, and `add`, a cycle of FADD."""
     instructions = code(text)
@@ -44,7 +45,8 @@ def found(
     def asked(issued: np.ndarray) -> dict[str, float]:
         return {"issue": float(issued.sum()), "add": float(issued @ adds)}
 
-    return pieces(streams, instructions, waits, typical, np.array(executed, np.float64), asked)
+    return pieces(streams, instructions, waits, typical, np.array(executed, np.float64), asked,
+                  np.ones(len(instructions)) if lanes is None else np.array(lanes))  # fmt: skip
 
 
 def test_a_load_before_the_barrier_and_its_use_behind_it() -> None:
@@ -73,6 +75,27 @@ def test_a_load_awaited_behind_the_barrier_is_waited_for_there() -> None:
     first, second = found([EVERY], [1.0] * 7, early)
     assert (first.waits, second.waits) == (0.0, 1.0)
     assert (first.phases, second.phases) == (0.0, 1.0)
+
+
+EXCHANGES = """
+    B------:R-:W-:-:S05  STS [R0], R2
+    B------:R-:W-:-:S05  BAR.SYNC.DEFER_BLOCKING 0x0
+    B------:R-:W1:-:S01  LDS R3, [R6]
+    B-1----:R-:W-:-:S04  FADD R3, R3, R3
+    B------:R-:W-:-:S01  STS [R0], R3
+    B------:R-:W-:-:S05  BAR.SYNC.DEFER_BLOCKING 0x0
+    B------:R-:W1:-:S01  LDS R3, [R6]
+    B-1----:R-:W-:-:S01  STG.E [R8.64], R3
+    B------:R-:W-:-:S05  EXIT
+"""
+
+
+def test_the_lanes_that_exchange_values_are_counted() -> None:
+    shares = [1.0, 1.0, 0.25, 0.25, 0.125, 1.0, 1.0, 1.0, 1.0]
+    parts = [piece.taking_part for piece in found([tuple(range(9))], [1.0] * 9, EXCHANGES, shares)]
+    assert parts == [1.0, 0.125, 1.0]  # nothing is loaded in the first, and the last stores to global memory
+    loaded = EXCHANGES.replace("FADD R3, R3, R3", "LDG.E R3, [R4.64]", 1)
+    assert [piece.taking_part for piece in found([tuple(range(9))], [1.0] * 9, loaded, shares)] == [1.0] * 3
 
 
 def test_equal_turns_of_a_loop_are_one_kind() -> None:

@@ -10,7 +10,7 @@ from warpbound.kernel_launch import parse_argument
 from warpbound.workload.load_chains import MOST, longest_chain
 
 TEACHING = TESTS / "whatif" / "teaching_kernels.cu"
-AHEAD = "twice the loads in flight"
+AHEAD = "the loads in flight"
 
 WAY = "B------:R-:W-:-:S02  "
 STREAMING = ("LDG.E R4, [R2.64]", "IADD3 R2, R2, R8, RZ", "FADD R6, R6, R4")
@@ -53,9 +53,9 @@ def changes(kernel: str, grid: int, args: tuple[str, ...]) -> dict[str, float]:
 
 def test_a_loop_of_loads_may_be_unrolled_where_addresses_are_its_own():
     own = changes("rolled", 4736, ("to=f32[303104]", "x=f32[19398656]", "rounds=64"))
-    assert max(own, key=lambda change: own[change]).startswith(AHEAD)
+    assert max(own, key=lambda change: own[change]).startswith(f"8 times {AHEAD}")
     chased = changes("latency", 148, ("to=i32[9472]", "next=i32[8388608]:zeros", "rounds=1024"))
-    assert not any(change.startswith(AHEAD) for change in chased)
+    assert not any(AHEAD in change for change in chased)
 
 
 def test_a_chain_is_not_cut_in_two():

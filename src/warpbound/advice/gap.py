@@ -56,7 +56,7 @@ def _even_s(x: Timed) -> float:
 def _steps(work: Workload, place: Place) -> Iterator[tuple[str, Workload]]:
     """Work with one more kind of waste removed each time."""
     for name, cause in ((COALESCED, "sectors that hold bytes nobody requested"), (NO_CONFLICTS, "bank conflicts")):
-        change = next((each for each in of_the_work(work, place) if each.change == name), None)
+        change = next((each for each in of_the_work(work, place) if each.change.startswith(name)), None)
         if change is not None:
             work = change.work
             yield cause, work

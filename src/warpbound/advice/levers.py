@@ -7,13 +7,15 @@ Omits    Whether code exists that makes the change.
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import factorial
 
 from warpbound.adapt.resources import eased
 from warpbound.predict import Place
 from warpbound.whatif import Seconds
-from warpbound.whatif.code_changes import EASINGS, Alternative, easings, of_the_work, unrolled, without
+from warpbound.whatif.alternative import Alternative, without
+from warpbound.whatif.code_changes import EASINGS, easings, of_the_work
+from warpbound.whatif.parallelism import ahead, items
 from warpbound.workload import Workload
 
 GONE = 0.02          # of the demand: less would leave the range of the model
@@ -155,8 +157,8 @@ def interactions(x: Timed) -> list[Pair]:
 
 
 def _changes(work: Workload, place: Place, cycles: Mapping[str, float]) -> list[Alternative]:
-    ahead = unrolled(work, place)
-    return [*of_the_work(work, place), *easings(work, place, cycles), *([ahead] if ahead else [])]
+    twice = [*islice(items(work, place, None), 1), *islice(ahead(work, place, None), 1)]
+    return [*of_the_work(work, place), *easings(work, place, cycles), *twice]
 
 
 def _both(x: Timed, first: Alternative, second: Alternative) -> tuple[str, str, Alternative] | None:

@@ -4,7 +4,6 @@ The order: the case, its work (static, or executed sample blocks), the time with
 predicted rate, what-ifs, papers' models.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -18,19 +17,17 @@ from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
+from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_the_work
 from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.sustained import drawn_watts, limiter, power_whatifs, settled, source
 from warpbound.analysis.timing import (
     LONGEST_NOTE,
     at_predicted_rate,
-    before_form,
     launch_prediction,
     longest_block_s,
     scaled_notes,
     stalls,
-    times_of,
-    times_of_longest,
 )
 from warpbound.analysis.timing import NOTE as TIME_NOTE
 from warpbound.headline import LaunchPrediction
@@ -51,11 +48,9 @@ from warpbound.result.kernel import (
     Segment,
 )
 from warpbound.result.plain import Entry, plain
-from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.whatif.mechanisms import explained
 from warpbound.workload import Workload
 from warpbound.workload.instruction_counts import Counts, count
-from warpbound.workload.load_chains import longest_chain
 
 if TYPE_CHECKING:
     from warpbound.analysis.static import SampleRun
@@ -129,6 +124,7 @@ def reworked(case: Case, work: Work) -> Work:
 
 
 def _work_of_run(case: Case, run: "SampleRun") -> Work:
+    from warpbound.analysis.block_loads import once_of_again
     from warpbound.analysis.cache_whatifs import cache_choices
     from warpbound.analysis.executed import pipelines_of, work_from
     from warpbound.analysis.register_sums import repeated_stores
@@ -138,7 +134,8 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
     notes = tuple(variable.note(case.program) for variable in ungiven)
     return replace(
         work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run),
-        again=partial(repeated_stores, case.program, run, work.whole), pipelines=partial(pipelines_of, case, *run),
+        again=partial(repeated_stores, case.program, run, work.whole), once=partial(once_of_again, case.program, run),
+        pipelines=partial(pipelines_of, case, *run),
     )  # fmt: skip
 
 
@@ -154,12 +151,11 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     power_W = drawn_watts(case, work, timed)
     longest_s = longest_block_s(case, work, timed)
     shown = work.whole if longest_s is None or work.longest is None else work.longest.work
-    changes = _whatifs(case, work, rates.cycles, longest_s)
+    changes = changes_of_the_work(case, work, rates.cycles, longest_s)
     stages, other_stages = work.pipelines()
     lines = code_tables.source_lines(program, shown)
     accesses = code_tables.memory_accesses(program, work.accesses())
-    changes = (*_smaller_grid(case, work, timed), *_even_blocks(case, work, timed), *power_whatifs(case, work, timed),
-               *other_stages, *changes)  # fmt: skip
+    changes = (*changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages, *changes)
     return KernelResult(
         **frame(case),
         **time_fields(case, timed),
@@ -289,19 +285,6 @@ def assumptions(case: Case, work: Work, timed: LaunchPrediction | None) -> list[
     return notes
 
 
-def _seconds(case: Case, work: Work) -> Seconds | None:
-    return partial(times_of, case, work) if work.focus.warps is not None and case.blocks is not None else None
-
-
-def _whatifs(case: Case, work: Work, cycles: Mapping[str, float], longest_s: float | None) -> tuple[WhatIf, ...]:
-    """Changes of the work; of the longest block's path where that sets the time."""
-    if longest_s is not None and work.longest is not None:
-        own, longest = work.longest, partial(times_of_longest, case, work)
-        return whatifs(own.work, case.place, None, longest, chain=_chain(case.program, work, own.stream))
-    seconds, chain = _seconds(case, work), _chain(case.program, work, work.timed.stream)
-    return whatifs(work.focus, case.place, case.residency, seconds, work.choices, chain, cycles, work.again())
-
-
 def _latency(work: Work, shown: Workload) -> Latency:
     return Latency(cycles=shown.latency, parts=shown.parts, by_level=work.by_level(), load_phases=list(shown.phases))
 
@@ -312,35 +295,6 @@ def idle_counts(case: Case, work: Work) -> Counts:
         return launch_counts.NO_COUNTS
     program, executions, threads = case.program, work.idle.executed.tolist(), work.idle.threads.tolist()
     return count(program.instructions, case.facts, program.bank_reads, executions, threads)
-
-
-def _smaller_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
-    """A launch without the blocks that leave at once."""
-    if timed is None or work.idle is None or work.blocks is None:
-        return
-    without = before_form(case, replace(work, idle=None))
-    gain = timed.time_s / without.time_s if without else 1.0
-    if gain >= WORTH:
-        blocks = work.blocks + work.idle.blocks
-        why = f"{work.idle.blocks} of {blocks} blocks leave before they touch memory"
-        yield WhatIf(f"a grid of the {work.blocks} blocks that work", gain, why)
-
-
-def _even_blocks(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
-    """The same work in blocks and warps that all do as much."""
-    if timed is None or work.paths is None or not work.paths.uneven:
-        return
-    even = before_form(case, replace(work, paths=None, longest_warp=1.0, longest=None))
-    gain = timed.time_s / even.time_s if even else 1.0
-    if gain >= WORTH:
-        longest = float(work.paths.length[work.paths.of_block].max())
-        why = f"the longest warp does {longest:.3g} times the work of the mean one, and the others wait for it"
-        yield WhatIf("the same work in even parts (long blocks split, or started first)", gain, why)
-
-
-def _chain(program: Program, work: Work, stream: Sequence[int]) -> Callable[[], float] | None:
-    """Length of the longest chain of dependent loads along a warp's path; None where its path is not known."""
-    return partial(longest_chain, program.instructions, stream) if work.mode == "dynamic" else None
 
 
 def launch_facts(case: Case, work: Work) -> LaunchFacts | None:

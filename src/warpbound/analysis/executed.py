@@ -143,7 +143,9 @@ def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average:
         return demand(on_board(part, case.gpu), case.gpu, case.clock_hz)
 
     streams = (stream[:LONGEST_STREAM].tolist() for stream in trace.streams.values())
-    return pieces(streams, instructions, average.waits, average.schedule, executed, asked)
+    passes = WARP * len(trace.warps) * np.maximum(1, trace.executed.max(axis=0))
+    lanes = trace.threads.sum(axis=0) / passes
+    return pieces(streams, instructions, average.waits, average.schedule, executed, asked, lanes)
 
 
 def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.analysis.block_loads import plain_accesses
 from warpbound.emulate.trace import Accesses
 from warpbound.program import Program
 from warpbound.whatif import Repeated
@@ -29,12 +30,12 @@ def repeated_stores(program: Program, run: "SampleRun", work: Workload) -> Repea
     accesses, warps = trace.accesses.get("global"), work.warps
     if accesses is None or not warps or round(work.barriers) > 0:
         return None
-    stores = _instructions(program, "store")
+    stores = plain_accesses(program, "store")
     own = np.flatnonzero(np.isin(accesses.instruction, stores))
     if not _again(accesses, own[:FIRST]).any():
         return None
     saved = own[_again(accesses, own)]
-    loads = np.flatnonzero(np.isin(accesses.instruction, _instructions(program, "load")))
+    loads = np.flatnonzero(np.isin(accesses.instruction, plain_accesses(program, "load")))
     if not len(saved) or _read_by_others(accesses, saved, loads):
         return None
     loads = loads[_known(accesses, loads, saved)]
@@ -52,15 +53,6 @@ def repeated_stores(program: Program, run: "SampleRun", work: Workload) -> Repea
     lines = {place.outermost.line for i in often if (place := program.instructions[i].place) is not None}
     rounds = round(counts.sum() / counts.max())
     return Repeated(_saved(run, share / warps, storing), float(each.sum()), rounds, tuple(sorted(lines)))
-
-
-def _instructions(program: Program, kind: str) -> list[int]:
-    """Plain accesses of global memory of one kind."""
-    return [
-        index
-        for index, each in enumerate(program.instructions)
-        if "global" in each.traits.spaces and each.traits.kind == kind and not each.traits.is_global_atomic
-    ]
 
 
 def _keys(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.void]:

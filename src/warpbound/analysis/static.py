@@ -75,7 +75,7 @@ class Work:
     accesses : what each access costs as far as the code alone tells; like by_level, counted when asked for.
     observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
-    again : accesses that a register would save, looked for when asked for.
+    again : accesses that a register would save, looked for when asked for. once : as of `once_of_again`.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
     pipelines : stages that copies fill, and changes of them; looked for when asked for.
     blocks : of the launch that work; None: all. idle : the others. paths : how long each of those that work is.
@@ -99,6 +99,7 @@ class Work:
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
     again: Callable[[], Repeated | None] = _nothing
+    once: Callable[[], float] = float
     pipelines: Callable[[], tuple[list[Pipeline], list[WhatIf]]] = _no_pipelines
     sample_run: "SampleRun | None" = None
     blocks: int | None = None

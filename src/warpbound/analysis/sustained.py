@@ -18,7 +18,7 @@ from warpbound.power import activity, clock_steps, held, least_energy, operation
 from warpbound.power.sustained_clock import Operation
 from warpbound.result.kernel import ClockLimiter, ClockSource
 from warpbound.result.what_if import WhatIf
-from warpbound.whatif.code_changes import without
+from warpbound.whatif.alternative import without
 from warpbound.workload import Workload
 
 Array = NDArray[np.float64]

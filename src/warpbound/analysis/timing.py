@@ -218,12 +218,15 @@ def times_of(case: Case, work: Work, changed: Sequence[tuple[Workload, Place]]) 
     """Times of launches of changed work, or at another place, each with as many blocks as its warps make.
 
     Where blocks differ, the longest of them keep their share of the path: a launch that they bound stays bound by them.
+    Of blocks of another size, only the longest warp is known.
     """
-    times_s = launch_seconds([_launch_at(each, place, warps_per_block(case)) for each, place in changed])
+    own = warps_per_block(case)
+    times_s = launch_seconds([_launch_at(each, place, place.warps_per_block or own) for each, place in changed])
     if case.blocks is not None and work.paths is not None and work.paths.uneven:
         launch = launch_of(case, work)
-        longest_s = longest_s_of(work, predict_launch(launch), launch)
-        paths_s = [longest_s * _path_over(work.whole, case, each, place) for each, place in changed]
+        blocks_s, warp_s = longest_s_of(work, predict_launch(launch), launch), longest_warp_s(work, launch.clock_hz)
+        paths_s = [(warp_s if place.warps_per_block else blocks_s) * _path_over(work.whole, case, each, place)
+                   for each, place in changed]  # fmt: skip
         times_s = [max(pair) for pair in zip(times_s, paths_s, strict=True)]
     return [
         time_s + idle_s(case, work, time_s, place.clock_hz, (each.warps or 0.0) / (work.whole.warps or 1.0))

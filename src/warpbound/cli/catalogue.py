@@ -79,19 +79,27 @@ def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None
     answer(form, result, launch_text(board, result))
 
 
+def _possible(board: "Gpu", axes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
+    """The block sizes and registers that the GPU allows."""
+    rules = board.limits
+    return {
+        "block": tuple(n for n in axes["block"] if 1 <= n <= rules.max_threads_per_block),
+        "registers": tuple(n for n in axes["registers"] if 0 <= n <= rules.max_registers_per_thread),
+    }
+
+
 def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout: int | None, form: str) -> None:
     """Values that a GPU cannot have give an error entry; where nothing is possible, that is the answer."""
     import numpy as np
 
     from warpbound.report.occupancy import sweep_rows, sweep_text
     from warpbound.residency import occupancy as resident
-    from warpbound.residency import possible
     from warpbound.result.refusal import refusal
 
     rows: list[Any] = []
     failures: list[WarpboundError] = []
     for board in boards:
-        possible_axes = {**axes, **possible(board, axes["block"], axes["registers"])}
+        possible_axes = {**axes, **_possible(board, axes)}
         if len(boards) == 1 and not all(possible_axes.values()):
             possible_axes = axes  # the one board says best what it cannot have
         if all(possible_axes.values()):

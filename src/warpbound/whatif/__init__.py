@@ -7,34 +7,32 @@ from warpbound.predict import Place, Prediction, predict
 from warpbound.residency import Residency
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import launch_changes
+from warpbound.whatif.alternative import Alternative
 from warpbound.whatif.code_changes import (
-    AHEAD,
     COALESCED,
     MORE,
-    NEARER,
-    WIDE,
-    Alternative,
     Repeated,
     easings,
     kept_in_register,
+    nearer,
     of_the_work,
     pair,
-    separable,
-    unrolled,
 )
-from warpbound.whatif.launch_changes import DOUBLED, FILL, HALVED
+from warpbound.whatif.launch_changes import DOUBLED, FILL, LARGER
+from warpbound.whatif.parallelism import ahead, furthest, items, separable
 from warpbound.workload import Workload
 
 __all__ = ["Alternative", "Repeated", "Seconds", "WhatIf", "whatifs"]
 
 WORTH = 1.005  # speedups below this are not worth a line
 TOGETHER = 0.8  # demand of the second resource, as a share of the first's, from which on both are eased at once
-APART = (AHEAD, HALVED, FILL, WIDE.partition("{")[0])  # what only loads with addresses of their own allow
+OF_THE_LAUNCH = (FILL, LARGER)  # changes of the grid behind which others may bind
 NEARER_WORTH = 1.02  # speedup by all of L1's misses that hits could be, from which on ways to get there are tried
 
 # the times of launches of each work at its place
 Seconds = Callable[[Sequence[tuple[Workload, Place]]], Sequence[float]]
 Gains = Callable[[Sequence[Alternative]], Sequence[float]]
+Judged = tuple[Alternative, float]  # with its speedup
 
 
 def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its own)
@@ -46,6 +44,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     chain: Callable[[], float] | None = None,
     cycles: Mapping[str, float] | None = None,
     again: Repeated | None = None,
+    once: float = 0.0,
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
@@ -54,45 +53,85 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     addresses once more each, so they are asked for only where data kept on the SM would help. chain : loads of a warp
     that must come one after the other; asked for only where fewer waits for memory would help. cycles : SM cycles per
     unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
-    default the bounds' own, which know no queues. again : accesses that a register would save.
+    default the bounds' own, which know no queues. again : accesses that a register would save. once : different sectors
+    that a block loads, over all that it loads.
     """
     present = predict(work, place)
     charged = present.cycles | dict(cycles or {})
     gains = _gains(work, place, present, seconds)
-    ahead = unrolled(work, place) if chain is not None else None
     single = (
-        *_single(work, place, residency, charged),
+        *_single(work, place, residency, charged, once),
         *_timed(work, place, residency, seconds),
-        *([ahead] if ahead else []),
+        *(ahead(work, place, residency) if chain is not None else ()),
         *(_kept(work, place, again) if again else ()),
     )
     both = pair(work, place, charged, TOGETHER)
-    changes = _whatifs((*single, *([both] if both else [])), gains)
-    together = changes.pop() if both else None
-    changes = list(_possible(changes, work, chain))
-    if any(w.change == NEARER and w.speedup >= NEARER_WORTH for w in changes):
-        changes += _whatifs(tuple(choices()), gains)
-    if together is not None:
-        alone = max((w.speedup for w in changes if w.change in together.change), default=1.0)
-        changes += [together] if together.speedup >= MORE * alone else []
-    return tuple(sorted((w for w in changes if w.speedup >= WORTH), key=lambda w: -w.speedup))
+    judged = _judged((*single, *([both] if both else [])), gains)
+    together = [judged.pop()] if both else []
+    judged = _possible(judged, work, chain)
+    judged = [each for each, stays in zip(judged, furthest(judged), strict=True) if stays]
+    on_the_sm = nearer(work, place)  # however blocks share what they load
+    if on_the_sm and gains([on_the_sm])[0] >= NEARER_WORTH:
+        judged += _judged(tuple(choices()), gains)
+    together += _judged(_in_two_steps(judged, once), gains)
+    return tuple(sorted(_worth_a_line(judged, together), key=lambda w: -w.speedup))
 
 
-def _possible(changes: Iterable[WhatIf], work: Workload, chain: Callable[[], float] | None) -> Iterator[WhatIf]:
+def _worth_a_line(judged: Sequence[Judged], together: Sequence[Judged]) -> Iterator[WhatIf]:
+    """Single changes that help, and the best pair of each kind where it helps more than both of its changes."""
+    gains = {each.change: speedup for each, speedup in judged}
+    pairs = [
+        (each, speedup) for each, speedup in together
+        if speedup >= MORE * max((gain for change, gain in gains.items() if change in each.change), default=1.0)
+    ]  # fmt: skip
+    steps = [row for row in pairs if any(words in row[0].change for words in OF_THE_LAUNCH)]
+    best = max(steps, key=lambda row: row[1], default=None)
+    for each, speedup in (*judged, *(row for row in pairs if row not in steps or row is best)):
+        if speedup >= WORTH:
+            yield WhatIf(each.change, speedup, each.why, cost=each.cost)
+
+
+def _in_two_steps(judged: Sequence[Judged], once: float) -> Iterator[Alternative]:
+    """A change of the grid, and one of the code behind it: what a grid hides may bind once it is mended."""
+    gains = {each.change: speedup for each, speedup in judged}
+    for first, speedup in judged:
+        if speedup < WORTH or not any(words in first.change for words in OF_THE_LAUNCH):
+            continue
+        for other in of_the_work(first.work, first.place, once):
+            order = (first, other) if speedup >= gains.get(other.change, 1.0) else (other, first)
+            change, why = ("; and ".join(parts) for parts in zip(*((x.change, x.why) for x in order), strict=True))
+            yield replace(
+                other, change=change, why=why, units=first.units * other.units, done=first.done * other.done,
+                apart=first.apart,
+            )  # fmt: skip
+
+
+def _judged(many: Sequence[Alternative] | Iterator[Alternative], gains: Gains) -> list[Judged]:
+    alternatives = tuple(many)
+    return list(zip(alternatives, map(float, gains(alternatives)), strict=True))
+
+
+def _possible(judged: Sequence[Judged], work: Workload, chain: Callable[[], float] | None) -> list[Judged]:
     """Without what a chain of loads forbids, and without what only a chain asks for."""
-    cuts = {w.change for w in changes if w.speedup >= WORTH and any(words in w.change for words in APART)}
-    cut = chain is None or not cuts or separable(work, chain())
-    return (w for w in changes if (w.change != DOUBLED if cut else w.change not in cuts))
+    cuts = any(speedup >= WORTH and each.apart > 1 for each, speedup in judged)
+    longest = chain() if chain is not None and cuts else 0.0
+    chained = not separable(work, longest)
+    return [
+        (each, speedup) for each, speedup in judged
+        if (chained if each.change == DOUBLED else separable(work, longest, each.apart))
+    ]  # fmt: skip
 
 
 def _single(
-    work: Workload, place: Place, residency: Residency | None, cycles: Mapping[str, float]
+    work: Workload, place: Place, residency: Residency | None, cycles: Mapping[str, float], once: float
 ) -> Iterator[Alternative]:
     """One change at a time."""
     if residency is not None and residency.blocks_per_sm > 0:
         yield from launch_changes.occupancy(work, place, residency)
+        yield from launch_changes.larger_blocks(work, place, residency)
         yield from launch_changes.more_blocks(work, place, residency)
-    yield from of_the_work(work, place)
+    yield from items(work, place, residency)
+    yield from of_the_work(work, place, once)
     yield from easings(work, place, cycles)
 
 
@@ -138,6 +177,3 @@ def _by_bounds(change: Alternative, present: Prediction) -> float:
         return present.time_s * change.done / changed.time_s
     return change.units * changed.rate / present.rate
 
-
-def _whatifs(many: Sequence[Alternative], gains: Gains) -> list[WhatIf]:
-    return [WhatIf(change.change, float(gain), change.why) for change, gain in zip(many, gains(many), strict=True)]

@@ -11,6 +11,9 @@ from warpbound.latency import memory_latency
 from warpbound.memory.counters import COUNTERS
 from warpbound.predict import Place, predict
 from warpbound.quick_dataclasses import dataclass
+from warpbound.whatif.alternative import Alternative, without
+from warpbound.whatif.parallelism import ILP, doubled, fewer_waits, interleaved
+from warpbound.whatif.trees import shuffled
 from warpbound.workload import Memory, Workload
 
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4
@@ -39,23 +42,10 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
 }
 NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
-AHEAD = "twice the loads in flight (an unrolled loop, or loads issued one iteration early)"
-ILP = "twice the independent work per thread (ILP x2)"
 COALESCED = "coalesced global accesses"
+TILES = "coalesced global accesses into tiles kept on the SM"
 WIDE = "128-bit accesses ({count} neighbouring elements per thread)"
 KEPT = "a sum kept in a register, stored once after its loop{where}"
-
-
-@dataclass(frozen=True)
-class Alternative:
-    """Other work or another place. units : of the old work in one of the new. done : share of the launch's work."""
-
-    change: str
-    why: str
-    work: Workload
-    place: Place
-    units: float = 1.0
-    done: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -72,12 +62,19 @@ class Repeated:
     lines: tuple[int, ...] = ()
 
 
-def of_the_work(work: Workload, place: Place) -> Iterator[Alternative]:
-    """Everything that asks nothing of the residency."""
-    for find in (_ilp, _no_conflicts, _coalesced, _no_barriers, _no_divergence, _no_spills, _single_precision,
-                 _spread_atomics, _nearer, _wide):  # fmt: skip
+def of_the_work(work: Workload, place: Place, once: float = 0.0) -> Iterator[Alternative]:
+    """Everything that asks nothing of the residency; once : different sectors that a block loads, over all."""
+    for find in (_no_conflicts, _exchanging, _no_divergence, _no_spills, _single_precision, _spread_atomics,
+                 _wide):  # fmt: skip
         if (alternative := find(work, place)) is not None:
             yield alternative
+    spread, near = _coalesced(work, place), nearer(work, place, once)
+    if spread and near and any(work.tensor.values()):
+        both = nearer(spread.work, place, once) or spread
+        why = f"{spread.why}, as each lane loads the operands that the tensor cores take from it"
+        yield replace(both, change=TILES, why=why, cost="shared memory of a tile")
+    else:
+        yield from (each for each in (spread, near) if each)
 
 
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
@@ -105,50 +102,6 @@ def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float)
     first, second = (number(cycles[name]) for name in order[:2])
     why = f"{order[0]} and {order[1]} bind together, {first} and {second} SM cycles per {work.unit}"
     return Alternative("; and ".join(words), why, changed, place, units)
-
-
-def doubled(work: Workload) -> Workload:
-    """Two units of work interleaved in one warp."""
-    return interleaved(work, 2)
-
-
-def interleaved(work: Workload, count: int) -> Workload:
-    """Units of work interleaved in one warp: their demand together, issued in turn, waited for together."""
-    return replace(
-        eased(work, "issue", float(count)),
-        units={unit: count * busy for unit, busy in work.units.items()},
-        tensor={kind: count * each for kind, each in work.tensor.items()},
-        memory=work.memory.scaled(count),
-        latency=work.latency + (count - 1) * work.parts.get("issue", 0.0),
-        warps=None if work.warps is None else work.warps / count,
-    )
-
-
-def _ilp(work: Workload, place: Place) -> Alternative:
-    why = "each warp waits once for two items instead of twice; it takes more registers"
-    return Alternative(ILP, why, doubled(work), place, 2.0)
-
-
-def unrolled(work: Workload, place: Place) -> Alternative | None:
-    """The loads of every two waits issued together, which only loads with addresses of their own allow."""
-    waits = len(work.phases)
-    if waits < 2:
-        return None
-    ahead = _fewer_waits(work, 2)
-    why = f"a warp waits for loads {len(ahead.phases)} times instead of {waits}"
-    return Alternative(AHEAD, why, ahead, place)
-
-
-def _fewer_waits(work: Workload, rounds: int) -> Workload:
-    """The loads of so many rounds waited for together."""
-    together = tuple(sum(work.phases[i : i + rounds]) for i in range(0, len(work.phases), rounds))
-    share = len(together) / len(work.phases)
-    return replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
-
-
-def separable(work: Workload, chain: float) -> bool:
-    """Whether waits can be halved where so many loads need, one after the other, what the one before brought."""
-    return len(work.phases) < 2 or 2 * chain <= len(work.phases) + 1
 
 
 def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
@@ -195,6 +148,11 @@ def _pieces(memory: Memory, sectors: float) -> float:
     of_stores = min(memory.store_pieces, memory.l1_sectors_store)
     each = (SECTORS_PER_LINE * ceil(sectors / SECTORS_PER_LINE) - sectors) / (SECTORS_PER_LINE - 1)
     return memory.store_pieces - of_stores + min(of_stores, memory.global_store_requests * each)
+
+
+def _exchanging(work: Workload, place: Place) -> Alternative | None:
+    """Fewer barriers: none of those of trees where there are some, else none at all."""
+    return shuffled(work, place) or _no_barriers(work, place)
 
 
 def _no_barriers(work: Workload, place: Place) -> Alternative | None:
@@ -282,11 +240,14 @@ def _spread_atomics(work: Workload, place: Place) -> Alternative | None:
     return Alternative("atomics on separate addresses (a copy per block, sums within a warp first)", why, spread, place)
 
 
-def _nearer(work: Workload, place: Place) -> Alternative | None:
-    """What is read again comes from L1 or shared memory instead of L2."""
+def nearer(work: Workload, place: Place, once: float = 0.0) -> Alternative | None:
+    """What is read again comes from L1 or shared memory instead of L2; None where blocks themselves hardly read again.
+
+    once : different sectors that a block loads, over all that it loads; 0: not known.
+    """
     memory = work.memory
     read_B, distinct_B = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
-    if not distinct_B > 0 or read_B < READ_AGAIN * distinct_B:
+    if not distinct_B > 0 or read_B < READ_AGAIN * distinct_B or once * READ_AGAIN > 1.0:
         return None
     share = distinct_B / read_B
     level = memory_latency(place.gpu, place.clock_hz)
@@ -307,7 +268,7 @@ def _wide(work: Workload, place: Place) -> Alternative | None:
     """Streams of narrow elements, several in a 16-byte access: fewer accesses, and waits shared by the elements.
 
     Where floats are computed, arithmetic stays as it is; else all of it is taken for that of addresses and rounds. A
-    loop makes fewer rounds; without one, a warp takes more elements. None where as many loads in flight do as well.
+    loop makes fewer rounds: None where as many loads in flight do as well. Without one, a warp takes more elements.
     """
     memory, requests = work.memory, work.memory.global_load_requests + work.memory.global_store_requests
     asked_B, moved_B = SECTOR_B * memory.ideal_sectors, SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store)
@@ -333,11 +294,12 @@ def _wide(work: Workload, place: Place) -> Alternative | None:
     )  # fmt: skip
     fewer = fewer.with_memory(store_pieces=_pieces(fewer.memory, count * memory.ideal_sectors / requests))
     rounds = len(work.phases) >= count
-    narrow, wide = (_fewer_waits(each, count) if rounds else interleaved(each, count) for each in (work, fewer))
-    if predict(wide, place).rate < MORE * predict(narrow, place).rate:
+    narrow, wide = (fewer_waits(each, count) if rounds else interleaved(each, count) for each in (work, fewer))
+    if rounds and predict(wide, place).rate < MORE * predict(narrow, place).rate:
         return None
     why = f"a lane accesses {width_B:.0f} B at a time, and {WIDEST_B:.0f} B are one access"
-    return Alternative(WIDE.format(count=count), why, wide, place, 1.0 if rounds else float(count))
+    units, apart = (1.0, float(count)) if rounds else (float(count), 1.0)
+    return Alternative(WIDE.format(count=count), why, wide, place, units, apart=apart)
 
 
 def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternative:
@@ -347,17 +309,10 @@ def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternati
     fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", lsu_share)
     result = replace(fewer, memory=memory)
     if again.rounds > 1 and work.phases:
-        result = _fewer_waits(result, again.rounds)
+        result = fewer_waits(result, again.rounds)
     where = f" (line{'s' * (len(again.lines) > 1)} {', '.join(map(str, again.lines))})" if again.lines else ""
     why = f"a {work.unit} stores or loads {number(again.accesses)} times where it has stored before"
     return Alternative(KEPT.format(where=where), why, result, place)
-
-
-def without(work: Workload, shares: dict[str, float]) -> Workload:
-    """The same path with only a share of what each cause costs."""
-    parts = {cause: cycles * shares.get(cause, 1.0) for cause, cycles in work.parts.items()}
-    before = sum(work.parts.values())
-    return replace(work, latency=work.latency * sum(parts.values()) / before if before else work.latency, parts=parts)
 
 
 def number(value: float) -> str:

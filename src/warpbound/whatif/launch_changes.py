@@ -8,10 +8,10 @@ from warpbound.adapt.resources import eased
 from warpbound.board_parameters import with_followers
 from warpbound.latency import memory_latency
 from warpbound.machine import override
-from warpbound.predict import Place
+from warpbound.predict import Place, active_sms
 from warpbound.residency import Residency
 from warpbound.result.what_if import HIDE_MORE
-from warpbound.whatif.code_changes import Alternative, without
+from warpbound.whatif.alternative import Alternative, without
 from warpbound.workload import Workload
 
 FASTER = 1.1
@@ -20,12 +20,20 @@ OWN_CLOCK = "what is on the SM keeps its cycles, L2 its time"
 FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
+LARGER = "threads per block instead of"
+THREADS = 256  # of a block that starts seldom enough, as the CUDA guide has it: 128 to 256
+WARP = 32
+NOTHING = "nothing"
+REQUESTS = ("global_load_requests", "global_store_requests", "local_requests")  # of a warp, however many its lanes
 _MEMORY_RATES = with_followers("dram_bandwidth")
 
 
 def occupancy(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
     """One block more by the smallest change of each kind, all that an SM has slots for, and one block fewer."""
+    larger = any(larger_blocks(work, place, residency))
     for step in residency.next_step:
+        if step.change == "threads" and larger:
+            continue
         why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} {HIDE_MORE}"
         yield Alternative(step.sentence.rstrip("."), why, work, _with(place, step.warps_per_sm))
     limits = [name for name in residency.limiters if name in ("registers", "shared", "barriers")]
@@ -69,8 +77,37 @@ def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[
     full = residency.fitting_blocks_per_sm * residency.warps_per_sm / residency.blocks_per_sm
     there = _with(place, min(2 * place.warps_per_sm, full))
     why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
-    yield Alternative(HALVED, why, _shared_out(work, 2), there)
+    yield Alternative(HALVED, why, _shared_out(work, 2), there, apart=2.0)
     yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, done=2.0)
+
+
+def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
+    """The same threads in blocks of 256: SMs start blocks one after another, and hold only so many.
+
+    Blocks that fill no whole warp leave lanes idle: their threads then fill as many fewer warps.
+    """
+    threads, warps = residency.threads_per_block, work.warps
+    if warps is None or threads >= THREADS or round(work.barriers) or work.memory.shared_wavefronts_store:
+        return
+    before, after = ceil(threads / WARP), THREADS // WARP
+    full = threads / (WARP * before)
+    then, blocks = residency.with_threads(THREADS), ceil(warps * full / after)
+    there = replace(place, warps_per_sm=float(then.warps_per_sm), warps_per_block=after,
+                    active_sms=active_sms(blocks, place.gpu.value("sm_count")))  # fmt: skip
+    held = f"of which an SM holds {residency.blocks_per_sm}, {residency.warps_per_sm} warps"
+    idle = f", and {WARP * before - threads} lanes of a warp are idle" if full < 1 else ""
+    why = f"{warps / before:.0f} blocks are started, {held}{idle}"
+    yield Alternative(f"{THREADS} {LARGER} {threads}", why, _in_full_warps(work, full), there, 1 / full, cost=NOTHING)
+
+
+def _in_full_warps(work: Workload, full: float) -> Workload:
+    """The work of warps of which only a share of the lanes have threads, in as many fewer warps that are full."""
+    memory = work.memory
+    requests = {name: getattr(memory, name) for name in REQUESTS}
+    return replace(
+        work, thread_instructions=work.thread_instructions / full, memory=replace(memory.scaled(1 / full), **requests),
+        flop={kind: count / full for kind, count in work.flop.items()}, warps=full * (work.warps or 0.0),
+    )  # fmt: skip
 
 
 def _idle_sms(work: Workload, place: Place, residency: Residency) -> float:
@@ -89,7 +126,7 @@ def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alte
         times = each * sms / blocks
         there = replace(_with(place, each * per_block), active_sms=sms)
         change = f"{each * sms:.0f} blocks with 1/{times:.4g} of the work each ({FILL})"
-        yield Alternative(change, why, _shared_out(work, times), there)
+        yield Alternative(change, why, _shared_out(work, times), there, apart=times)
     yield Alternative(DOUBLED, why, replace(work, warps=2 * (work.warps or 0.0)), place, done=2.0)
 
 

@@ -1,9 +1,11 @@
 """What each what-if changes: its mechanism, the line where it acts, what it costs, how sure its gain is, its page.
 
 Source   the interval of a gain: the pairs of docs/advice.md, promised against obtained; held-back pairs judge it there.
-Models   ln(obtained) / ln(promised) lies in CODE for eight of ten pairs, so that small gains stay small. No interval is
-         narrower than what the model resolves between two versions; those of clocks, which change no code, are that.
-Omits    What a change costs in numbers: `try` compiles it and counts.
+Models   Of promises up to SMALL, ln(obtained) / ln(promised) lies in POWERS for eight of ten pairs, so that small gains
+         stay small; of larger ones, obtained / promised lies in FACTORS, whose upper end holds for small ones, too. No
+         interval is narrower than what the model resolves between two versions; those of clocks, which change no code,
+         are that.
+Omits    What most changes cost in numbers: `try` compiles them and counts.
 """
 
 import re
@@ -16,8 +18,9 @@ from warpbound.result.code import Access, SourceLine
 from warpbound.result.what_if import WhatIf
 
 PAGE = "docs/mechanisms.md#{}"
-CODE = (0.87, 2.59)   # powers of the promised gain, 10th and 90th percentile over the pairs
-BOARD = (1.0, 1.0)    # of clocks
+SMALL = 2.0           # promised gain, up to which the obtained one is a power of it
+POWERS = (0.70, 3.99)  # of a small promised gain, 10th and 90th percentile over the pairs of three sets
+FACTORS = (0.58, 1.41)  # of a larger one
 RESOLVED = 0.021      # relative: half width of the interval of a gain of 1
 NOTHING, CLOCKS = "nothing", "clocks and power"
 
@@ -38,7 +41,7 @@ class Mechanism:
 MEMORY = ("dram", "l2", "l1")
 MECHANISMS = (  # the first that fits names the change
     Mechanism(CLOCKS, ("clock", "power limit"), "power"),
-    Mechanism("occupancy", ("would let an SM hold", "limit by"),
+    Mechanism("occupancy", ("would let an SM hold", "limit by", "threads per block"),
               "fewer registers: spills; less shared memory: smaller tiles"),
     Mechanism("throttling", ("throttling", "block fewer"), NOTHING),
     Mechanism("sums in registers", ("kept in a register",), "a register", MEMORY),
@@ -51,7 +54,7 @@ MECHANISMS = (  # the first that fits names the change
     Mechanism("bypassing L1", ("past L1",), NOTHING, MEMORY),
     Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "shared memory of a tile", MEMORY),
     Mechanism("wide accesses", ("128-bit accesses (",), "registers; arrays aligned to 16 bytes", MEMORY),
-    Mechanism("loads in flight", ("loads in flight", "ILP x2", "side by side"), "registers of the loads", MEMORY),
+    Mechanism("loads in flight", ("loads in flight", "(ILP x", "side by side"), "registers of the loads", MEMORY),
     Mechanism("even work", ("even parts", "blocks that work"), "instructions that share out the work"),
     Mechanism("grid", ("multiple of", "half the work each", "fill the GPU"), "the fixed work of each block more often"),
     Mechanism("shared-memory traffic", ("shared-memory traffic",), "registers of the results", ("shared",)),
@@ -68,10 +71,19 @@ def mechanism_of(change: str) -> Mechanism | None:
     return next((each for each in MECHANISMS if any(word in first for word in each.words)), None)
 
 
-def promised_between(speedup: float, powers: tuple[float, float] = CODE) -> list[float]:
-    """The least and the greatest gain that eight of ten changes with this promise obtain."""
-    ends = [speedup**power for power in powers]
-    return [min(*ends, speedup / (1 + RESOLVED)), max(*ends, speedup * (1 + RESOLVED))]
+def promised_between(speedup: float) -> list[float]:
+    """The least and the greatest gain that eight of ten changes of the code with this promise obtain."""
+    ends = [speedup * factor for factor in FACTORS]
+    if speedup <= SMALL:
+        least, most = (speedup**power for power in POWERS)
+        ends = sorted((least, most if speedup < 1 else min(most, ends[1])))
+    resolved = resolved_between(speedup)
+    return [min(ends[0], resolved[0]), max(ends[1], resolved[1])]
+
+
+def resolved_between(speedup: float) -> list[float]:
+    """The same of changes that leave the code as it is: what the model can tell apart."""
+    return [speedup / (1 + RESOLVED), speedup * (1 + RESOLVED)]
 
 
 def explained(changes: Iterable[WhatIf], lines: Sequence[SourceLine], accesses: Sequence[Access]) -> list[WhatIf]:
@@ -83,10 +95,10 @@ def _explained(change: WhatIf, lines: Sequence[SourceLine], accesses: Sequence[A
     mechanism = mechanism_of(change.change)
     if mechanism is None:
         return change
-    powers = BOARD if mechanism.name == CLOCKS else CODE
+    between = resolved_between if mechanism.name == CLOCKS else promised_between
     return replace(
         change, mechanism=mechanism.name, line=_line(change, mechanism, lines, accesses),
-        speedup_interval=promised_between(change.speedup, powers), cost=mechanism.cost,
+        speedup_interval=between(change.speedup), cost=change.cost or mechanism.cost,
         page=PAGE.format(mechanism.name.lower().replace(" ", "-")),
     )  # fmt: skip
 

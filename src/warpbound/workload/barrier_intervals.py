@@ -54,12 +54,13 @@ class _Path:
 
 def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     streams: Iterable[Sequence[int]], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
-    executions: Reals, request: Asked,
+    executions: Reals, request: Asked, lanes: Reals,
 ) -> tuple[Piece, ...]:  # fmt: skip
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
     streams : of the recorded warps. typical : the schedule of the one that stands for all. executions : times that the
     mean warp issues each instruction, (instructions,); request : what so many executions ask of each resource.
+    lanes : the share of the block's that takes part in each instruction, (instructions,).
     """
     both = zip(instructions, timing, strict=True)
     stops = np.array([instruction.traits.is_block_barrier and wait.hold > 0 for instruction, wait in both])
@@ -80,6 +81,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
             path=_over(slowest.others[kinds == kind].sum(), own.others.sum()),
             phases=float(slowest.phases[kinds == kind].sum()),
             demand=want,
+            taking_part=_taking_part(cuts, kinds == kind, instructions, lanes),
         )
         for kind, want in enumerate(wants)
     ]
@@ -120,6 +122,19 @@ def _path(cut: _Cut, schedule: Schedule, timing: Sequence[Wait]) -> _Path:
             for phase in schedule.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
     return _Path(waits, np.diff(np.append(begins, schedule.cycles)) - waits, phases)
+
+
+def _taking_part(
+    cuts: Sequence[_Cut], own: NDArray[np.bool_], instructions: Sequence[Instruction], lanes: Reals
+) -> float:
+    """Lanes that store in these pieces; 1 where they do more than exchange values through shared memory."""
+    parts = [part for cut in cuts for part, chosen in zip(cut.contents(), own, strict=True) if chosen]
+    indices = np.unique(np.concatenate(parts)).tolist()
+    traits = [(index, instructions[index].traits) for index in indices]
+    accesses = [(index, each) for index, each in traits if each.spaces]
+    stores = [index for index, each in accesses if each.stores]
+    only = all(each.spaces == ("shared",) for _, each in accesses if each.loads or each.stores)
+    return float(lanes[stores].max()) if only and stores and any(each.loads for _, each in accesses) else 1.0
 
 
 def _summed(number: Whole, values: Reals, count: int) -> Reals:

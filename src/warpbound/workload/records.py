@@ -14,7 +14,8 @@ class Piece:
     """Work of a block's warps between two barriers, or to the end: all its `times` together.
 
     waits, path : waiting for loads and the rest of the path of its slowest warp, over those of the whole path of one
-    warp. phases : of loads. demand : resource -> share of what the work asks of it.
+    warp. phases : of loads. demand : resource -> share of what the work asks of it. taking_part : of the block's lanes
+    that store, where values are only exchanged through shared memory; 1: more than that is done.
     """
 
     times: float
@@ -22,6 +23,7 @@ class Piece:
     path: float
     phases: float
     demand: Mapping[str, float]
+    taking_part: float = 1.0
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,59 @@
+"""What the loads of a block have in common: sectors that it loads again, and what a warp loads after its own store.
+
+Source   our own.
+Models   One sampled block stands for all, its first accesses for the others.
+Omits    Sectors that other blocks load; stores that another warp loads.
+"""
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpbound.memory.requests import sector_list
+from warpbound.program import Program
+
+if TYPE_CHECKING:
+    from warpbound.analysis.static import SampleRun
+
+MOST = 50_000  # accesses of a block that are looked at
+
+
+def once_of_again(program: Program, run: "SampleRun") -> float:
+    """Different sectors that a block loads, over all that its warps load; 0 where it loads nothing."""
+    trace = run[0]
+    accesses = trace.accesses.get("global")
+    if accesses is None or not len(trace.blocks):
+        return 0.0
+    of_block = trace.warps[accesses.warp, 0] == trace.blocks[len(trace.blocks) // 2]
+    own = np.flatnonzero(of_block & np.isin(accesses.instruction, plain_accesses(program, "load")))[:MOST]
+    sectors = sector_list(accesses.rows(own)).sector
+    return len(np.unique(sectors)) / len(sectors) if len(sectors) else 0.0
+
+
+def round_trips(program: Program, run: "SampleRun") -> int:
+    """Loads of a warp, one after the other, of what it stored after the load before: a recurrence through memory."""
+    trace = run[0]
+    accesses = trace.accesses.get("global")
+    loads, stores = plain_accesses(program, "load"), plain_accesses(program, "store")
+    if accesses is None or not len(accesses.warp) or not loads or not stores:
+        return 0
+    own = np.flatnonzero(accesses.warp == accesses.warp[len(accesses.warp) // 2])[:MOST]
+    is_load, is_store = (np.isin(accesses.instruction[own], kind) for kind in (loads, stores))
+    stored_at: dict[int, int] = {}
+    trips, last = 0, -1
+    sectors = sector_list(accesses.rows(own))
+    for row, sector in zip(sectors.row.tolist(), sectors.sector.tolist(), strict=True):
+        if is_load[row] and stored_at.get(sector, -1) > last:
+            trips, last = trips + 1, row
+        elif is_store[row]:
+            stored_at[sector] = row
+    return trips
+
+
+def plain_accesses(program: Program, kind: str) -> list[int]:
+    """Plain accesses of global memory of one kind."""
+    return [
+        index
+        for index, each in enumerate(program.instructions)
+        if "global" in each.traits.spaces and each.traits.kind == kind and not each.traits.is_global_atomic
+    ]

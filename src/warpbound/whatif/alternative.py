@@ -1,0 +1,32 @@
+"""A change of the work or of the place where it runs, which is predicted like the launch itself."""
+
+from dataclasses import replace
+
+from warpbound.predict import Place
+from warpbound.quick_dataclasses import dataclass
+from warpbound.workload import Workload
+
+
+@dataclass(frozen=True)
+class Alternative:
+    """Other work or another place. units : of the old work in one of the new. done : share of the launch's work.
+
+    cost : what it takes, in numbers; empty where the words of its mechanism are all that is known. apart : how many
+    loads of a warp, one after the other now, must not need each other; 1: they may.
+    """
+
+    change: str
+    why: str
+    work: Workload
+    place: Place
+    units: float = 1.0
+    done: float = 1.0
+    cost: str = ""
+    apart: float = 1.0
+
+
+def without(work: Workload, shares: dict[str, float]) -> Workload:
+    """The same path with only a share of what each cause costs."""
+    parts = {cause: cycles * shares.get(cause, 1.0) for cause, cycles in work.parts.items()}
+    before = sum(work.parts.values())
+    return replace(work, latency=work.latency * sum(parts.values()) / before if before else work.latency, parts=parts)

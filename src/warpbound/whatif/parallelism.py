@@ -1,0 +1,118 @@
+"""More at once in one warp: loads in flight, independent items; as far as it pays, for the registers that it takes.
+
+Models   Degrees of 2, 4 and 8. Each wait holds as many times the loads; their results and, of items, one sum more each
+         stay in registers, by which fewer blocks may fit.
+Omits    Addresses that need registers of their own; what the compiler has in flight already beyond the recorded waits.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from math import ceil
+
+from warpbound.adapt.resources import eased
+from warpbound.predict import Place
+from warpbound.residency import Residency
+from warpbound.whatif.alternative import Alternative, without
+from warpbound.workload import Workload
+
+DEGREES = (2, 4, 8)
+FURTHER = 1.05  # times the gain of the degree before that a degree must have
+TIMES = {2: "twice"} | {degree: f"{degree} times" for degree in DEGREES[1:]}
+AHEAD = "{times} the loads in flight (an unrolled loop, or loads issued early)"
+ITEMS = "{times} the independent work per thread (ILP x{degree})"
+ILP = ITEMS.format(times=TIMES[2], degree=2)
+IN_FLIGHT, INDEPENDENT = AHEAD.partition("{times} ")[2], ITEMS.partition("{times} ")[2].partition(" (")[0]
+SECTOR_B, WARP, REGISTER_B = 32.0, 32.0, 4.0
+SUM = 1.0  # register of each further item
+
+
+def doubled(work: Workload) -> Workload:
+    """Two units of work interleaved in one warp."""
+    return interleaved(work, 2)
+
+
+def interleaved(work: Workload, count: int) -> Workload:
+    """Units of work interleaved in one warp: their demand together, issued in turn, waited for together."""
+    return replace(
+        eased(work, "issue", float(count)),
+        units={unit: count * busy for unit, busy in work.units.items()},
+        tensor={kind: count * each for kind, each in work.tensor.items()},
+        memory=work.memory.scaled(count),
+        latency=work.latency + (count - 1) * work.parts.get("issue", 0.0),
+        phases=tuple(count * loads for loads in work.phases),
+        warps=None if work.warps is None else work.warps / count,
+    )
+
+
+def fewer_waits(work: Workload, rounds: int) -> Workload:
+    """The loads of so many rounds waited for together."""
+    together = tuple(sum(work.phases[i : i + rounds]) for i in range(0, len(work.phases), rounds))
+    share = len(together) / len(work.phases)
+    return replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
+
+
+def items(work: Workload, place: Place, residency: Residency | None) -> Iterator[Alternative]:
+    """Independent items side by side in a warp, in ascending degree."""
+    for degree in DEGREES:
+        held = (degree - 1) * (registers_of_loads(work) + SUM)
+        if (there := _holding(place, residency, held)) is not None:
+            why = f"each warp waits once for {degree} items instead of {degree} times"
+            change = ITEMS.format(times=TIMES[degree], degree=degree)
+            yield Alternative(change, why, interleaved(work, degree), there, float(degree), cost=_cost(held))
+
+
+def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator[Alternative]:
+    """The loads of several waits issued together, which only loads with addresses of their own allow."""
+    waits = len(work.phases)
+    for degree in DEGREES if waits > 1 else ():
+        held = (degree - 1) * registers_of_loads(work)
+        there = _holding(place, residency, held)
+        if there is None or degree > 2 and degree > waits:
+            return
+        early = fewer_waits(work, degree)
+        why = f"a warp waits for loads {len(early.phases)} times instead of {waits}"
+        yield Alternative(AHEAD.format(times=TIMES[degree]), why, early, there, cost=_cost(held), apart=float(degree))
+
+
+def degree_of(change: str) -> int | None:
+    """The degree of a change of either kind; None for any other."""
+    degrees = (degree for degree in DEGREES if change.startswith(TIMES[degree]))
+    return next(degrees, None) if IN_FLIGHT in change or INDEPENDENT in change else None
+
+
+def furthest(judged: Sequence[tuple[Alternative, float]]) -> list[bool]:
+    """Which of these, with their gains, stay: of each kind only the largest degree that gains enough over the last."""
+    best: dict[str, int] = {}
+    for at, (each, gain) in enumerate(judged):
+        kind = IN_FLIGHT if IN_FLIGHT in each.change else INDEPENDENT
+        if degree_of(each.change) and (kind not in best or gain >= FURTHER * judged[best[kind]][1]):
+            best[kind] = at
+    return [degree_of(each.change) is None or at in best.values() for at, (each, _) in enumerate(judged)]
+
+
+def separable(work: Workload, chain: float, apart: float = 2.0) -> bool:
+    """Whether so many waits can be one where so many loads need, one after the other, what the one before brought."""
+    return len(work.phases) < 2 or apart <= 1 or apart * chain <= len(work.phases) + apart - 1
+
+
+def registers_of_loads(work: Workload) -> float:
+    """Registers of a thread for what it loads before it waits: one per load, or as many as its bytes take."""
+    memory = work.memory
+    requests = memory.global_load_requests + memory.global_store_requests
+    lane_B = SECTOR_B * memory.ideal_sectors / (WARP * requests) if requests else 0.0
+    loads = sum(work.phases) / len(work.phases) if work.phases else 0.0
+    return loads * max(1.0, ceil(round(lane_B / REGISTER_B, 3)))
+
+
+def _holding(place: Place, residency: Residency | None, registers: float) -> Place | None:
+    """The place with as many warps as fit with so many registers more; None where no block does."""
+    if residency is None or residency.blocks_per_sm < 1:
+        return place
+    then = residency.with_registers(ceil(registers))
+    if then is None:
+        return None
+    return replace(place, warps_per_sm=min(place.warps_per_sm, float(then.warps_per_sm)))
+
+
+def _cost(registers: float) -> str:
+    return f"about {ceil(registers)} registers per thread" if registers else ""
