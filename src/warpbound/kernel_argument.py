@@ -20,7 +20,7 @@ from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import parts
 from warpbound.table_decoding import Form, TableFault, decoded, suggestion
-from warpbound.texture_sampling import Sampling
+from warpbound.texture_sampling import Sampling, TextureKeys, sampling_of
 
 Dtype = Literal["f16", "bf16", "f32", "f64", "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "bool"]
 Fill = Literal["zeros", "ones", "iota", "rand", "randn"]
@@ -35,12 +35,6 @@ DTYPES: dict[str, np.dtype[Any]] = {  # bf16 has no NumPy type: its 16 bits are 
 }  # fmt: skip
 FLOATS = ("f16", "bf16", "f32", "f64")
 _NUMPY_NAMES = {"bfloat16": "bf16"} | {dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"}
-_DECLARED = {
-    "float": "f32", "double": "f64", "__half": "f16", "half": "f16", "__nv_bfloat16": "bf16", "bool": "bool",
-    "int": "i32", "unsigned": "u32", "unsigned int": "u32", "uint": "u32",
-    "long long": "i64", "unsigned long long": "u64",
-    "int32_t": "i32", "uint32_t": "u32", "int64_t": "i64", "uint64_t": "u64", "size_t": "u64",
-}  # fmt: skip
 _WHOLE = re.compile(r"[0-9]{1,18}")
 _BEGINNINGS = (b"\x93NUMPY", b"PK")  # of what numpy.save and numpy.savez write
 UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
@@ -66,7 +60,7 @@ class Argument:
     limit: str = ""  # `below` as an expression of other arguments, where it names any
     tensor_map: builtins.bytes | None = field(default=None, repr=False)  # of an array or alias: this map is passed by
     # value, with the address filled in (`emulate.tensor_maps`)
-    texture: Sampling = Sampling()  # how a kernel reads an array that its parameter takes as a texture object
+    texture: Sampling | None = None  # how a kernel reads an array that its parameter takes as a texture object
     is_rows: bool = False  # the kernel gets an array of pointers to the rows of this one
 
     @property
@@ -75,67 +69,6 @@ class Argument:
         if self.kind == "array":
             return int(np.prod(self.shape, dtype=object)) * DTYPES[str(self.dtype)].itemsize
         return len(self.bytes or b"")
-
-
-def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
-    """The scalar or struct as the `size_B` bytes of its parameter, little-endian.
-
-    declared : the parameter's C type where known: then 2 is 2.0f to a float, 2.5 is refused by an int, and a vector
-    (float4, __half2) has the number in every element.
-    Without it and without a dtype, an integer takes the parameter's size and a float is the IEEE type of
-    that size. InputError where it does not fit.
-    """
-    value = argument.value
-    plain = " ".join(word for word in declared.split() if word != "const")
-    vector = re.fullmatch(r"(\w+?)([234])", plain)
-    if value is not None and argument.dtype is None and vector and vector[1] in _DECLARED:
-        return int(vector[2]) * pack(argument, size_B // int(vector[2]), vector[1])
-    dtype = argument.dtype or _DECLARED.get(plain)
-    if value is not None and dtype is not None:
-        value = _scalar(value, dtype, Where(f"argument '{argument.name}'", InputError, Path()))
-    elif isinstance(value, float):
-        dtype = {2: "f16", 4: "f32"}.get(size_B, "f64")
-    packed = argument.bytes or b""
-    is_number = size_B in (1, 2, 4, 8, 16) or value == 0  # 0 is a struct of zeros
-    if value is not None and dtype == "bf16":
-        packed = bfloat_bits(np.array([value], np.float32)).tobytes()
-    elif value is not None and dtype is not None:
-        with np.errstate(over="ignore"):  # as in C, what is too large is inf
-            packed = np.array(value).astype(DTYPES[dtype]).tobytes()
-    elif value is not None and is_number and -(1 << 8 * size_B - 1) <= value < 1 << 8 * size_B:
-        packed = (int(value) % (1 << 8 * size_B)).to_bytes(size_B, "little")
-    if len(packed) != size_B:
-        reason = f"argument '{argument.name}' does not fit its parameter of {size_B} bytes."
-        struct = "Give a struct as bytes, or as a file with them: --arg NAME=@params.bin."
-        raise InputError(reason, "Give it the dtype that the kernel declares." if is_number else struct)
-    return packed
-
-
-def declared_dtype(c_type: str) -> str | None:
-    """The dtype of a scalar, or of the elements behind a pointer, of that C type; None for structs and vectors."""
-    words = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict)\b|\*", " ", c_type)
-    return _DECLARED.get(" ".join(words.split()))
-
-
-def check_elements(argument: Argument, declared: str) -> None:
-    """Raise InputError if an array's elements do not have the size of the type that its parameter points to.
-
-    Integers may be narrower than declared, as for packed ones; vectors, structs and bytes may point to anything.
-    """
-    base = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict)\b", " ", declared)
-    pointee = _DECLARED.get(" ".join(base.removesuffix("]").rstrip(" [*").split()))
-    if argument.kind == "array" and argument.is_rows and base.count("*") + base.count("[") == 1 and pointee is not None:
-        reason = f"argument '{argument.name}' is an array of pointers; its parameter is declared `{declared.strip()}`."
-        raise InputError(reason, f"Give an array of {pointee}, without the star.")
-    if argument.kind != "array" or pointee is None or not re.search(r"[*\[]", base) or base.count("*") > 1:
-        return
-    type_name = str(argument.dtype)
-    wide, size = DTYPES[type_name].itemsize, DTYPES[pointee].itemsize
-    if wide > size or (wide < size and {type_name, pointee} <= {*FLOATS}):
-        reason = (
-            f"argument '{argument.name}' is an array of {type_name}; its parameter is declared `{declared.strip()}`."
-        )
-        raise InputError(reason, f"Give elements of {pointee}, or view the same bytes as such.")
 
 
 def parse_argument(text: str) -> Argument:
@@ -174,7 +107,7 @@ def from_value(name: str | int, value: object) -> Argument:
     if isinstance(value, builtins.bytes):
         return Argument(name, "bytes", bytes=value)
     if isinstance(value, bool | int | float):
-        return Argument(name, "scalar", value=_scalar(value, None, where))
+        return Argument(name, "scalar", value=scalar_of(value, None, where))
     if not isinstance(value, np.ndarray | np.generic):
         hint = "Give a NumPy array, a number, a record, bytes or text."
         raise where.refusal("", f"is of type {type(value).__name__}.", hint)
@@ -231,6 +164,10 @@ class Keys(msgspec.Struct, forbid_unknown_fields=True):
     offset: Annotated[_NotNegative | None, msgspec.Meta(description="Bytes from its start")] = None
     value: Scalar | None = None
     bytes: Annotated[str | None, msgspec.Meta(description="Hexadecimal, two digits per byte")] = None
+    texture: Annotated[
+        TextureKeys | None,
+        msgspec.Meta(description="How the kernel reads the array, which it takes as a texture object"),
+    ] = None
 
 
 @dataclass(frozen=True)
@@ -268,11 +205,11 @@ def _refusal(fault: TableFault, where: Where) -> WarpboundError:
 # Key that gives the contents -> the other keys that go with it.
 _WAYS = {
     "value": {"dtype"},
-    "fill": {"dtype", "shape", "seed", "below", "rows"},
-    "file": {"dtype", "shape", "rows"},
-    "alias": {"offset"},
+    "fill": {"dtype", "shape", "seed", "below", "rows", "texture"},
+    "file": {"dtype", "shape", "rows", "texture"},
+    "alias": {"offset", "texture"},
     "bytes": set[str](),
-    "shape": {"dtype", "rows"},  # an array whose contents are unknown
+    "shape": {"dtype", "rows", "texture"},  # an array whose contents are unknown
 }
 _WAY_OUT = "Give value = ..., or dtype, shape and fill, or file, alias or bytes."
 
@@ -281,9 +218,11 @@ def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
     """The argument of a table; the caller's kind of error if the table gives no contents or several."""
     way = _way(keys, where)
     if way == "value":
-        return Argument(name, "scalar", dtype=keys.dtype, value=_scalar(keys.value, keys.dtype, where))
+        return Argument(name, "scalar", dtype=keys.dtype, value=scalar_of(keys.value, keys.dtype, where))
     if way == "alias":
-        return Argument(name, "alias", alias=keys.alias, offset=keys.offset or 0)
+        return Argument(
+            name, "alias", alias=keys.alias, offset=keys.offset or 0, texture=sampling_of(keys.texture)
+        )  # fmt: skip
     if way == "bytes":
         if not re.fullmatch("(?:[0-9a-fA-F]{2} ?)+", str(keys.bytes)):
             raise where.refusal("bytes", f"'{keys.bytes}' is not hexadecimal.", "Write two digits per byte.")
@@ -304,6 +243,7 @@ def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
         sizes=tuple(str(size) for size in shape) if open_sizes else (), is_rows=bool(keys.rows), fill=keys.fill,
         below=keys.below if isinstance(keys.below, int) else None,
         limit=keys.below if isinstance(keys.below, str) else "", seed=keys.seed or 0,
+        texture=sampling_of(keys.texture),
     )  # fmt: skip
 
 
@@ -344,7 +284,9 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
     if keys.dtype not in (None, dtype) or keys.shape not in (None, list(array.shape)):
         reason = f"'{keys.file}' holds {dtype}{list(array.shape)}, which is not what is said here."
         raise where.refusal("file", reason, "Remove dtype and shape: the file says both.")
-    return Argument(name, "array", dtype, array.shape, is_rows=bool(keys.rows), file=path)
+    return Argument(
+        name, "array", dtype, array.shape, is_rows=bool(keys.rows), file=path, texture=sampling_of(keys.texture)
+    )  # fmt: skip
 
 
 def array_file(path: Path) -> NDArray[Any]:
@@ -365,7 +307,7 @@ def _dtype_name(array: NDArray[Any], where: Where) -> str:
     return _NUMPY_NAMES[array.dtype.name]
 
 
-def _scalar(value: Scalar | None, dtype: str | None, where: Where) -> Scalar:
+def scalar_of(value: Scalar | None, dtype: str | None, where: Where) -> Scalar:
     """`value` as `dtype` holds it; None stands for any type of up to 64 bits."""
     if value is None or (dtype is not None and isinstance(value, bool) != (dtype == "bool")):
         hint = "A bool is true or false, anything else a number."
@@ -386,7 +328,7 @@ def _number(word: str, where: Where) -> Scalar:
         return word == "true"
     if re.fullmatch(r"[+-]?(0[xX][0-9a-fA-F]{1,16}|[0-9]{1,20})", word):
         number = int(word, 16 if "x" in word.lower() else 10)
-        return _scalar(number, None, where)
+        return scalar_of(number, None, where)
     if re.fullmatch(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?f?|[+-]?(inf|nan)", word):
         return float(word.rstrip("f") if word[-3:] != "inf" else word)
     hint = "Write a number, f32[4096,4096], f32[1000]:iota or @weights.npy."

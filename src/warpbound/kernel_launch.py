@@ -21,7 +21,6 @@ from warpbound.kernel_argument import (
     argument_of,
     converted,
     from_value,
-    pack,
     parse_argument,
 )
 from warpbound.quick_dataclasses import dataclass
@@ -39,7 +38,6 @@ __all__ = [
     "contents",
     "launch",
     "override",
-    "pack",
     "parse_argument",
     "parse_dim",
     "pieces",

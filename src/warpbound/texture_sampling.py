@@ -1,6 +1,8 @@
 """How a kernel reads a texture: the fields of CUDA's texture descriptor (cudaTextureDesc) that change values."""
 
-from typing import Literal
+from typing import Annotated, Literal
+
+import msgspec
 
 from warpbound.quick_dataclasses import dataclass
 
@@ -21,3 +23,24 @@ class Sampling:
     filter: Filter = "point"
     read: Literal["element", "normalized_float"] = "element"
     coordinates: Literal["texels", "normalized"] = "texels"
+
+
+class TextureKeys(msgspec.Struct, forbid_unknown_fields=True):
+    """The table `texture` of an argument."""
+
+    filter: Filter = "point"
+    address: Annotated[
+        list[Address],
+        msgspec.Meta(max_length=3, description="Along x, y and z; the last one holds for the rest; none: wrap"),
+    ] = []
+    read: Literal["element", "normalized_float"] = "element"
+    coordinates: Literal["texels", "normalized"] = "texels"
+
+
+def sampling_of(keys: TextureKeys | None) -> Sampling | None:
+    """The sampling that a table asks for."""
+    if keys is None:
+        return None
+    last: Address = keys.address[-1] if keys.address else "wrap"
+    x, y, z = (*keys.address, last, last, last)[:3]
+    return Sampling((x, y, z), keys.filter, keys.read, keys.coordinates)

@@ -10,7 +10,7 @@ import pytest
 import warpbound
 from warpbound.errors import InputError
 from warpbound.kernel_argument import Argument
-from warpbound.kernel_launch import launch
+from warpbound.kernel_launch import contents, launch
 from warpbound.program.source_files import compile_program
 from warpbound.texture_sampling import Sampling
 
@@ -275,11 +275,48 @@ def test_surfaces_of_slices(arch):
     assert (done["out"] == flat[z, 0, np.arange(32), 0]).all()
 
 
+LAUNCH = """
+kernel = "at"
+grid = 1
+block = 32
+args = [
+  {{ name = "t", dtype = "{dtype}", shape = [5, 12], fill = "{fill}", texture = {texture} }},
+  {{ name = "x", dtype = "f32", shape = [32], fill = "rand" }},
+  {{ name = "y", dtype = "f32", shape = [32], fill = "rand", seed = 1 }},
+  {{ name = "out", dtype = "f32", shape = [32] }},
+]
+"""
+LINEAR = '{ filter = "linear", address = ["mirror", "clamp"], coordinates = "normalized" }'
+
+
+def from_file(folder, dtype, fill, texture):
+    place = folder / "launch.toml"
+    place.write_text(LAUNCH.format(dtype=dtype, fill=fill, texture=texture))
+    asked = launch(place)
+    return asked, warpbound.run(compile_program(SOURCE, "sm_80", "at"), asked)["out"]
+
+
+def test_a_launch_file_tells_how_a_texture_is_read(tmp_path):
+    asked, out = from_file(tmp_path, "f32", "randn", LINEAR)
+    texels, x, y = (contents(argument, i) for i, argument in enumerate(asked.args[:3]))
+    sampling = Sampling(("mirror", "clamp", "clamp"), "linear", coordinates="normalized")
+    assert asked.args[0].texture == sampling
+    wanted = [reference(texels, place, sampling) for place in zip(x, y, strict=True)]
+    assert np.abs(out - wanted).max() <= 2**-22
+    with pytest.raises(InputError, match="linear filter, which texels of u8 do not have"):
+        from_file(tmp_path, "u8", "rand", LINEAR)
+    with pytest.raises(InputError, match="no key 'fliter'"):
+        from_file(tmp_path, "f32", "rand", '{ fliter = "linear" }')
+
+
 def test_what_is_not_executed_is_named():
     with pytest.raises(InputError, match=r"does not execute TEX.*3D.* or has other dimensions"):
         executed("solid", 80, {"t": TEXELS, **dict.fromkeys("xyz", TEXELS), "out": np.zeros(32, np.float32)})
     with pytest.raises(InputError, match=r"'t' is f64\[5, 12\], which is no texture"):
         executed("fetch", 80, {"t": TEXELS.astype(np.float64), "out": np.zeros(32, np.float32), "first": 0})
+    args = {"t": TEXELS.reshape(-1), "out": np.zeros(32, np.float32), "first": 0}
+    with pytest.raises(InputError, match=r"'t' has a table texture; its parameter is declared `const float"):
+        executed("plain", 80, args, Sampling(filter="linear"))
 
 
 def test_fetches_are_loads_through_the_l1():

@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.errors import CommandError, InputError, WarpboundError
-from warpbound.kernel_argument import DTYPES, check_elements, from_value
-from warpbound.kernel_launch import Argument, contents, launch, pack, parse_argument, parse_dim, pieces
+from warpbound.kernel_argument import DTYPES, from_value
+from warpbound.kernel_launch import Argument, contents, launch, parse_argument, parse_dim, pieces
+from warpbound.parameter_packing import check_elements, pack
 
 
 @pytest.mark.parametrize(

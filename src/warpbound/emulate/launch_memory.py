@@ -16,13 +16,15 @@ from warpbound.emulate.special_registers import SMS
 from warpbound.emulate.texture_arguments import is_object, texture_of
 from warpbound.emulate.texture_objects import Texture
 from warpbound.errors import InputError
-from warpbound.kernel_argument import DTYPES, check_elements
-from warpbound.kernel_launch import Argument, Launch, bind, contents, pack, pieces
+from warpbound.kernel_argument import DTYPES
+from warpbound.kernel_launch import Argument, Launch, bind, contents, pieces
+from warpbound.parameter_packing import check_elements, pack
 from warpbound.program.control_flow import calls
 from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.kernel_names import plain_name
 from warpbound.program.parameter_members import with_members
 from warpbound.quick_dataclasses import dataclass
+from warpbound.texture_sampling import Sampling
 
 GRID_BARRIER, GRID_BARRIER_B = "(barrier of the grid)", 256
 CONSTANTS, USER_BANK = "(constant variables)", 3
@@ -332,8 +334,14 @@ def _parameter_bytes(
             other = i if alias is None else by_name[alias] if alias in by_name else int(str(alias))
             address = image.address(places[other]) + argument.offset
             if is_object(parameter.type):
-                objects[len(objects) + 1] = texture_of(arguments[other], address, argument.texture)
+                objects[len(objects) + 1] = texture_of(arguments[other], address, argument.texture or Sampling())
                 address = len(objects)
+            elif argument.texture is not None:
+                declared = f"its parameter is declared `{parameter.type}`."
+                raise InputError(
+                    f"argument '{argument.name}' has a table texture; {declared}",
+                    "Remove the table, or declare a cudaTextureObject_t.",
+                )
             raw = address.to_bytes(8, "little")
         else:
             raw = pack(argument, parameter.size, parameter.type)

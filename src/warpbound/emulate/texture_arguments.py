@@ -35,5 +35,8 @@ def texture_of(argument: Argument, address: int, sampling: Sampling) -> Texture:
         reason = f"argument '{argument.name}' is {dtype}{list(argument.shape)}, which is no texture."
         way = "Give f32[ROWS,COLUMNS]; the third size counts channels (1, 2 or 4), the first of four slices."
         raise InputError(reason, way)
+    if sampling.filter == "linear" and TEXELS[dtype] != "float" and sampling.read == "element":
+        reason = f"argument '{argument.name}' has a linear filter, which texels of {dtype} do not have."
+        raise InputError(reason, 'Add read = "normalized_float", or take filter = "point".')
     kind, size = TEXELS[dtype], DTYPES[dtype].itemsize
     return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, sampling, slices)

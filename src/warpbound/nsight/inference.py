@@ -3,8 +3,8 @@
 import re
 from collections.abc import Iterator
 
-from warpbound.kernel_argument import declared_dtype
 from warpbound.nsight.report_file import ProfiledLaunch
+from warpbound.parameter_packing import declared_dtype
 from warpbound.program import Program
 
 READ = ("dram__bytes_read.sum",)

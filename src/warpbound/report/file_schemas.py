@@ -75,7 +75,7 @@ def launch() -> Schema:
     components = _tables(LaunchFile)
     keys = components.pop("Keys")["properties"]
     forms = {"scalar": _scalar(keys), "array": _array(keys), "array_file": _array_file(keys), "struct": _struct(keys)}
-    alias = _form(keys, ["alias"], "The memory of another argument", "alias", "offset")
+    alias = _form(keys, ["alias"], "The memory of another argument", "alias", "offset", "texture")
     contents = [{"$ref": f"#/$defs/{name}"} for name in forms]
     file = components.pop("LaunchFile")
     file["properties"]["args"]["items"] = {"oneOf": [*contents, {"$ref": "#/$defs/alias"}]}
@@ -121,9 +121,8 @@ def _array(keys: Schema) -> Schema:
         condition = {"required": ["fill"], "properties": {"fill": {"const": fill}}}
         return {"if": condition, "then": {"properties": {"dtype": dtype}}}
 
-    form = _form(
-        keys, ["dtype", "shape"], "An array in global memory", "dtype", "shape", "fill", "seed", "below", "rows"
-    )
+    words = "dtype", "shape", "fill", "seed", "below", "rows", "texture"
+    form = _form(keys, ["dtype", "shape"], "An array in global memory", *words)
     random_integers = {"fill": {"const": "rand"}, "dtype": {"not": {"enum": [*FLOATS, "bool"]}}}
     rules = [where("randn", {"enum": list(FLOATS)}), where("iota", {"not": {"const": "bool"}}), ROWS]
     rules.append({"if": {"required": ["below"]}, "then": {"properties": random_integers}})
@@ -132,7 +131,7 @@ def _array(keys: Schema) -> Schema:
 
 def _array_file(keys: Schema) -> Schema:
     words = "An array in global memory with the contents of a .npy file"
-    form = _form(keys, ["file"], words, "dtype", "shape", "file", "rows", file={"pattern": NPY})
+    form = _form(keys, ["file"], words, "dtype", "shape", "file", "rows", "texture", file={"pattern": NPY})
     return form | {"allOf": [ROWS]}
 
 

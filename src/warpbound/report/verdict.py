@@ -7,7 +7,7 @@ from msgspec import UNSET
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from warpbound.kernel_argument import declared_dtype
+from warpbound.parameter_packing import declared_dtype
 from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
 from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
 from warpbound.report.trust import ungiven

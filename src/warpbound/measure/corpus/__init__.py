@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.kernel_launch import Argument, contents, pack
+from warpbound.kernel_launch import Argument, contents
 from warpbound.measure.case import Axis, Buffer, Case, Findings, Record, Step, Unit, cold
 from warpbound.measure.corpus.subjects import Subject, launches, subjects, tunings
 from warpbound.measure.corpus.tuned import Tuning
 from warpbound.measure.device import Facts
+from warpbound.parameter_packing import pack
 
 QUEUE = 8                   # consecutive warm launches that are timed together
 FROM_ARGUMENT, FROM_CONSTANT = "argument", "constant"  # Buffer.fill: one of them, the subject, the argument
