@@ -5,7 +5,7 @@ Models   workload.pipelined_block with the copy engine of the board. For a warp'
          the share of L2 and DRAM that is left to one block of an SM while all run.
 """
 
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
@@ -20,6 +20,7 @@ from warpbound.latency import Shares
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remembered
 from warpbound.result.pipeline import Binds, Pipeline
 from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Wait, duration
@@ -48,7 +49,7 @@ class Block:
 
     def course(self, engine: CopyEngine) -> Timeline | None:
         """The block in time."""
-        courses = _known(self).courses
+        courses = self._known.courses
         for other, course in courses:
             if other == engine:
                 return course
@@ -58,7 +59,11 @@ class Block:
 
     def with_meetings(self, meetings: Meetings, engine: CopyEngine) -> Timeline | None:
         """The block in time with other stages."""
-        return timeline(meetings, _known(self).code, engine, self.case.gpu.limits.sub_cores)
+        return timeline(meetings, self._known.code, engine, self.case.gpu.limits.sub_cores)
+
+    @property
+    def _known(self) -> "_Known":
+        return _known(self.meetings, self.case.program.instructions, self.waits)
 
     @property
     def copies(self) -> list[int]:
@@ -74,24 +79,15 @@ class Block:
 
 @dataclass(frozen=True)
 class _Known:
-    """Of a block that was asked for before: its code, and its courses by their engines."""
+    """Of a block that an answer asks for several times: its code, and its courses by their engines."""
 
-    meetings: Meetings
-    waits: Sequence[Wait]
     code: Parts
     courses: list[tuple[CopyEngine, Timeline | None]]
 
 
-def _known(block: Block) -> _Known:
-    for known in tuple(_RECENT):
-        if known.meetings is block.meetings and known.waits == block.waits:
-            return known
-    code = Parts(block.case.program.instructions, block.waits)
-    _RECENT.append(_Known(block.meetings, block.waits, code, []))
-    return _RECENT[-1]
-
-
-_RECENT: "deque[_Known]" = deque(maxlen=4)  # an answer asks for the same block several times
+@remembered(4)
+def _known(meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> _Known:
+    return _Known(Parts(instructions, waits), [])
 
 
 def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:

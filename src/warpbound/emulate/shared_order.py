@@ -11,6 +11,7 @@ from functools import cached_property
 from warpbound.program.control_flow import calls, dominates
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
+from warpbound.recent_results import remembered
 
 _OWN = frozenset({"shared"})
 
@@ -22,6 +23,7 @@ class SharedOrder:
         self._code, self._flow = program.instructions, program.flow
         self._starts = [block.first for block in self._flow.blocks]
         self._repeated: dict[int, bool] = {}
+        self._known: dict[tuple[int, int], bool] = {}  # load and store -> whether the store is behind it
 
     @cached_property
     def _barriers(self) -> list[int]:
@@ -41,7 +43,11 @@ class SharedOrder:
         }
 
     def _behind(self, load: int, store: int) -> bool:
-        return any(self._before(load, barrier) and self._before(barrier, store) for barrier in self._barriers)
+        behind = self._known.get((load, store))
+        if behind is None:
+            behind = any(self._before(load, barrier) and self._before(barrier, store) for barrier in self._barriers)
+            self._known[load, store] = behind
+        return behind
 
     def _before(self, first: int, second: int) -> bool:
         """Whether every way to the second instruction leads through the first."""
@@ -66,6 +72,12 @@ class SharedOrder:
                 seen.add(block)
                 pending += self._flow.blocks[block].follows
         return own in seen
+
+
+@remembered(4)
+def shared_order(program: Program) -> SharedOrder:
+    """The order of a kernel's stores and loads."""
+    return SharedOrder(program)
 
 
 def _of_whole_block(instruction: Instruction) -> bool:

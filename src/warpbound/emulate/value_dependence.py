@@ -11,7 +11,7 @@ from operator import or_
 
 import numpy as np
 
-from warpbound.emulate.shared_order import SharedOrder
+from warpbound.emulate.shared_order import shared_order
 from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.trace import Trace
 from warpbound.program.control_flow import calls
@@ -61,7 +61,7 @@ def tainted_before(program: Program, loads: Set[int]) -> list[int]:
     """The registers that depend on `loads` before each instruction, also through shared and local memory; sets as of
     `program.register_sets`."""
     code, reads = program.instructions, program.register_sets.reads
-    sources, order = set(loads), SharedOrder(program)
+    sources, order = set(loads), shared_order(program)
     while True:
         before = taint(program, sources)
         stores = {

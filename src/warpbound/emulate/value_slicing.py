@@ -11,13 +11,12 @@ Models   Liveness backwards through the control flow from branches, addresses an
 Omits    Code that calls other functions: all of it is in the slice.
 """
 
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
 from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of, opposite
 from warpbound.emulate.reserved_shared import reserved_accesses
-from warpbound.emulate.shared_order import SharedOrder
+from warpbound.emulate.shared_order import SharedOrder, shared_order
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways, whole_warp_branches
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls
@@ -25,6 +24,7 @@ from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import predicate_mask, reads, writes
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remembered
 
 _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
 _KNOWN = frozenset({
@@ -37,7 +37,6 @@ _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), 
 _AT_BARRIERS = frozenset({"SYNCS", "SYNCSU", "UTCBAR"})  # set up, arrive at and test mbarriers from sm_90 on
 
 Names = frozenset[str]
-_RECENT: "deque[tuple[Program, Slice]]" = deque(maxlen=4)  # the slices that were asked for last
 
 
 @dataclass(frozen=True)
@@ -80,14 +79,10 @@ class Slice:
     whole_warp: frozenset[int] = frozenset()
 
 
+@remembered(4)
 def slice_of(program: Program) -> Slice:
     """The slice of a kernel; an analysis asks for it with each of its samples, and it is found once."""
-    for other, kept in tuple(_RECENT):
-        if other is program:
-            return kept
-    own = slice_where(program, whole_warp_branches(program))
-    _RECENT.append((program, own))
-    return own
+    return slice_where(program, whole_warp_branches(program))
 
 
 def guarded_arithmetic(program: Program) -> frozenset[int]:
@@ -133,7 +128,7 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
     uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
     unsure = _read_unwritten(program, uses, after)
-    order, sources = SharedOrder(program), set[int]()
+    order, sources = shared_order(program), set[int]()
     live = [GuardedSet() for _ in program.flow.blocks]
     while True:
         needed = {i for i in inside if not uses[i].removable} | sources | unsure

@@ -22,6 +22,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry
 from warpbound.triton.arguments import argument, operand
+from warpbound.triton.compiler_key import use_kept_key
 from warpbound.triton.descriptors import Descriptor, for_compiler, of_triton, parameters
 
 Grid = Sequence[int] | Callable[[dict[str, Any]], Sequence[int]]  # in clusters; or a function of the named arguments
@@ -155,6 +156,7 @@ def _compiled(
     from triton.compiler.compiler import make_backend
     from triton.runtime.jit import create_function_from_signature
 
+    use_kept_key()
     arch = architecture(board, "Triton")
     target = GPUTarget("cuda", arch, 32)
     backend = make_backend(target)
