@@ -53,6 +53,7 @@ PRODUCT = """
     while (!done) asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
                                : "=r"(done) : "r"(signal));
 """
+PACKED = {"E2M3": 6, "E3M2": 6, "E2M1": 4}  # bits of each code
 LEADING_B, STRIDE_B = 128, 256  # from one 8 x 16 bytes to the next, along the depth and down the rows
 DESCRIPTOR = LEADING_B >> 4 << 16 | STRIDE_B >> 4 << 32 | 1 << 46
 
@@ -101,6 +102,14 @@ def image_of(a, b):
     return image
 
 
+def packed(codes, bits):
+    """16 codes in a row, then a gap up to 16 bytes."""
+    rows = codes.reshape(len(codes), -1, 16)
+    ones = np.unpackbits(rows[..., None], axis=3, count=bits, bitorder="little").reshape(*rows.shape[:2], -1)
+    ones = np.pad(ones, ((0, 0), (0, 0), (0, 128 - 16 * bits)))
+    return np.packbits(ones, axis=2, bitorder="little").reshape(codes.shape)
+
+
 def numbers_of(raw, type_):
     if type_ in FORMATS:
         return np.asarray(FORMATS[type_].decode(raw.astype(np.uint32)), np.float64)
@@ -114,7 +123,8 @@ def numbers_of(raw, type_):
 @pytest.mark.parametrize(
     ("type_", "kind", "code", "stored"),
     [("F16", "f16", 0, np.float16), ("BF16", "f16", 1, np.uint16), ("TF32", "tf32", 2, np.float32),
-     ("E4M3", "f8f6f4", 0, np.uint8), ("E5M2", "f8f6f4", 1, np.uint8), ("S8", "i8", 1, np.int8)],
+     ("E4M3", "f8f6f4", 0, np.uint8), ("E5M2", "f8f6f4", 1, np.uint8), ("S8", "i8", 1, np.int8),
+     ("E2M3", "f8f6f4", 3, np.uint8), ("E3M2", "f8f6f4", 4, np.uint8), ("E2M1", "f8f6f4", 5, np.uint8)],
 )  # fmt: skip
 @pytest.mark.parametrize("rows", [64, 128])
 def test_products_of_every_type(type_, kind, code, stored, rows):
@@ -124,13 +134,16 @@ def test_products_of_every_type(type_, kind, code, stored, rows):
         a, b = (random.standard_normal((extent, depth)).astype(stored) for extent in (rows, 8))
     elif type_ == "S8":
         a, b = (random.integers(-128, 128, (extent, depth)).astype(np.int8) for extent in (rows, 8))
+    elif type_ in PACKED:
+        a, b = (random.integers(0, 1 << PACKED[type_], (extent, depth)).astype(stored) for extent in (rows, 8))
     else:  # positive codes around 1
         low, high = (0x3E00, 0x4080) if type_ == "BF16" else (0x20, 0x48)
         a, b = (random.integers(low, high, (extent, depth)).astype(stored) for extent in (rows, 8))
     sum_type = 2 if kind == "i8" else 1
     word = sum_type << 4 | code << 7 | code << 10 | (8 >> 3) << 17 | (rows >> 4) << 24
     body = PRODUCT.replace("KIND", kind).replace("DESCRIPTOR", f"{DESCRIPTOR}ull") + loading("32x32b.x8", 8)
-    found = run(body, image_of(a, b), word).view(np.int32 if kind == "i8" else np.float32)
+    image = image_of(*(packed(each, PACKED[type_]) if type_ in PACKED else each for each in (a, b)))
+    found = run(body, image, word).view(np.int32 if kind == "i8" else np.float32)
     lanes = np.arange(rows) if rows == 128 else np.arange(rows) % 16 + np.arange(rows) // 16 * 32
     expected = 2 * (numbers_of(a, type_) @ numbers_of(b, type_).T)
     np.testing.assert_allclose(found[lanes], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())

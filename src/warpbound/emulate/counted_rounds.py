@@ -68,8 +68,8 @@ def _is_linear(instruction: Instruction, writes: Iterable[tuple[str, int]], vary
 
 
 def compared(instruction: Instruction) -> list[Operand]:
-    """The two numbers that an ISETP compares."""
-    return [x for x in instruction.operands if x.kind != "predicate"][:2]
+    """The two numbers that an ISETP or UISETP compares."""
+    return [x for x in instruction.operands if not x.kind.endswith("predicate")][:2]
 
 
 def _plain_operand(operand: Operand) -> bool:

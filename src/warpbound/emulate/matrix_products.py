@@ -37,10 +37,14 @@ SHAPES = {
 
 @dataclass(frozen=True)
 class Element:
-    """How the elements of A or B are coded: bits each, and from unsigned integers to numbers."""
+    """How the elements of A or B are coded: bits that each takes, and from unsigned integers to numbers.
+
+    packed : bits of each of 16 neighbours that lie in a row at the start of their 16 bytes; 0: no such gaps.
+    """
 
     bits: int
     decode: Callable[[NDArray[np.uint32]], NDArray[Any]]
+    packed: int = 0
 
 
 def _integer_element(bits: int, signed: bool) -> Element:  # noqa: FBT001  (a property of the type)

@@ -16,17 +16,17 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
 from warpbound.emulate.float8 import FORMATS, powers_of_two
-from warpbound.emulate.matrix_products import ELEMENTS, Element
+from warpbound.emulate.matrix_products import Element
 from warpbound.emulate.operand_access import Site, predicate, unsupported
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State
 from warpbound.emulate.tensor_memory import address_of, cells, memory
-from warpbound.emulate.tensor_memory_products import Shape, add_product, multiply, read_factor
+from warpbound.emulate.tensor_memory_products import FP8_AND_LESS, Shape, add_product, multiply, read_factor
 from warpbound.emulate.warpgroup_products import Factor
 
 E2M1 = Element(4, FORMATS["E2M1"].decode)
 _TYPES: dict[str, dict[int, Element]] = {
-    "UTCQMMA": {0: ELEMENTS["E4M3"], 1: ELEMENTS["E5M2"]},
+    "UTCQMMA": FP8_AND_LESS,
     "UTCOMMA": {1: E2M1},
 }
 _BLOCK = 32  # neighbours that share a scale
@@ -41,7 +41,8 @@ def shape_with_scales(word: int, here: Site) -> Shape:
     first, second = (types.get(word >> shift & 7) for shift in (7, 10))
     rows, columns = (word >> 24 & 31) << 4, (word >> 17 & 63) << 3
     by_powers = word >> 23 & 1
-    if first is None or second is None or word >> 2 & 1 or not by_powers or rows != 2 * 64:
+    packed = first is not None and first.packed and not here.instruction.operands[0].text.startswith("gdesc")
+    if first is None or second is None or packed or word >> 2 & 1 or not by_powers or rows != 2 * 64:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
     return Shape(
         first, second, rows, columns, whole=False, negative=bool((word >> 13 ^ word >> 14) & 1),

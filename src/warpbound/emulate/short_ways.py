@@ -103,10 +103,10 @@ def whole_warp_branches(program: Program) -> frozenset[int]:
 
 
 def follows(
-    program: Program, ways: Mapping[int, ShortWay], whole_warp: Set[int] = frozenset()
+    program: Program, short: Mapping[int, int], whole_warp: Set[int] = frozenset()
 ) -> list[tuple[int, ...]]:
-    """The blocks that follow each block, where short ways are taken and `whole_warp` branches are not; none of blocks
-    that are not reached then."""
+    """The blocks that follow each block, where branches take short ways (to these instructions) and those of
+    `whole_warp` are not taken; none of blocks that are not reached then."""
     blocks = program.flow.blocks
     starts = {block.first: number for number, block in enumerate(blocks)}
     result: list[tuple[int, ...]] = [()] * len(blocks)
@@ -116,8 +116,8 @@ def follows(
         if number in reached:
             continue
         reached.add(number)
-        way, stays = ways.get(blocks[number].last - 1), blocks[number].last - 1 in whole_warp
-        after = blocks[number].follows if way is None else (starts[way.begin],)
+        way, stays = short.get(blocks[number].last - 1), blocks[number].last - 1 in whole_warp
+        after = blocks[number].follows if way is None else (starts[way],)
         result[number] = (number + 1,) if stays else after
         pending += result[number]
     return result

@@ -40,17 +40,17 @@ class SteadyLoop:
     fixed: dict[int, tuple[str, ...]]
 
 
-def steady_loops(program: Program, removable: Set[int]) -> dict[int, SteadyLoop]:
+def steady_loops(program: Program, removable: Set[int], inside: Set[int]) -> dict[int, SteadyLoop]:
     """The loops that may become steady, by their first instruction.
 
-    removable : instructions whose values nobody needs.
+    removable : instructions whose values nobody needs. inside : those that may be reached.
     """
     loops = {}
     code, blocks = program.instructions, program.flow.blocks
     for loop in program.flow.loops:
-        body = frozenset(at for number in loop.blocks for at in range(blocks[number].first, blocks[number].last))
-        if all(_fits(code[at], is_needed=at not in removable) for at in body):
-            loops[blocks[loop.header].first] = _steady_loop(code, blocks[loop.header].first, body, removable)
+        body = inside & {at for number in loop.blocks for at in range(blocks[number].first, blocks[number].last)}
+        if blocks[loop.header].first in body and all(_fits(code[at], is_needed=at not in removable) for at in body):
+            loops[blocks[loop.header].first] = _steady_loop(code, blocks[loop.header].first, frozenset(body), removable)
     return loops
 
 

@@ -8,6 +8,7 @@ Models   What a `steady_loops.SteadyLoop` admits. Three rounds are executed and 
 """
 
 from collections.abc import Iterator
+from dataclasses import field
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -16,9 +17,11 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.counted_rounds import ENDLESS, RELATIONS, as_number, compared, rounds_unchanged
 from warpbound.emulate.emulator import Chunk
+from warpbound.emulate.memory_windows import SHIFTS
 from warpbound.emulate.operand_access import Read, raw, site
 from warpbound.emulate.recorded_accesses import Piece
 from warpbound.emulate.repeated_accesses import moved
+from warpbound.emulate.short_ways import follows, reached
 from warpbound.emulate.state import State, Value
 from warpbound.emulate.steady_loops import SteadyLoop, shift_of, sources_of, steady_loops
 from warpbound.program.instruction import Instruction
@@ -33,6 +36,7 @@ WATCHED = 3  # rounds that show two steps
 LAST = 2  # rounds before the end of a steady state that are executed
 FEWEST = 4  # rounds that are worth leaving out
 PATIENCE = 1024  # arrivals, at most, for which a loop that did not become steady is left alone
+MOST_MOVED = 1 << 12  # accesses to shared memory in rounds left out that are known again
 LARGEST = 1 << 22  # instructions of a stream that are added at once
 LONGEST_WAY = 1 << 16  # instructions of a round that is watched
 MOST_WATCHED_B = 1 << 26  # of the addresses of such a round
@@ -49,13 +53,17 @@ class _Round:
     flags: list[Value]
     operands: list[tuple[int, Value, Value]]
     accesses: list[tuple[str, Piece]]
+    sizes: dict[int, int] = field(default_factory=dict)  # of the accesses looked at so far, by id
+    looked_at: list[int] = field(default_factory=list)  # how many, at each look
 
     def is_large(self) -> bool:
         """Whether it is too long to be watched."""
         if len(self.way) % SIZE_CHECKED:
             return False
-        sizes = {id(piece): piece.addresses.nbytes for _, piece in self.accesses}
-        return len(self.way) >= LONGEST_WAY or sum(sizes.values()) > MOST_WATCHED_B
+        before = self.looked_at[-1] if self.looked_at else 0
+        self.sizes.update((id(piece), piece.addresses.nbytes) for _, piece in self.accesses[before:])
+        self.looked_at.append(len(self.accesses))
+        return len(self.way) >= LONGEST_WAY or sum(self.sizes.values()) > MOST_WATCHED_B
 
 
 @dataclass(frozen=True)
@@ -71,7 +79,9 @@ class SteadyRounds:
     def __init__(self, chunk: Chunk, recording: "Recording") -> None:
         self.chunk, self.recording = chunk, recording
         kernel = chunk.kernel
-        loops = steady_loops(kernel.program, recording.removable) if kernel.memory.image.tell_stray is None else {}
+        inside = reached(kernel.program, follows(kernel.program, kernel.short, kernel.whole_warp))
+        counts = kernel.memory.image.tell_stray is None
+        loops = steady_loops(kernel.program, recording.removable, inside) if counts else {}
         self.loops = {at: x for at, x in loops.items() if not any(chunk.polls[i] for i in x.body)}
         self.comparisons: dict[int, tuple[Read, Read]] = {}
         for loop in self.loops.values():
@@ -89,6 +99,7 @@ class SteadyRounds:
         self._in_a_row: dict[int, int] = {}  # arrivals as far apart as the one before
         self._wait: dict[int, int] = {}  # arrivals at a loop for which it is left alone
         self._failures: dict[int, int] = {}
+        self._moved: dict[tuple[object, ...], Piece] = {}  # what rounds left out access in shared memory
 
     def _shifted(self, x: Instruction) -> tuple[Read, np.uint32] | None:
         """The number that a sum shifts, and by how much."""
@@ -213,7 +224,7 @@ class SteadyRounds:
         if not step.any():
             return int(ENDLESS)
         if spaces != {"global"}:
-            return 0
+            return self._until_outside_window(now.instruction, at, step)
         size, limit = lane_bytes(self.chunk.kernel.program.instructions[now.instruction]), int(ENDLESS)
         for array in self.chunk.kernel.memory.image.allocations:
             inside = (at >= array.start) & (at < array.end)
@@ -222,17 +233,29 @@ class SteadyRounds:
                 limit = min(limit, int((room // np.abs(step[inside & (step != 0)])).min()))
         return limit
 
+    def _until_outside_window(self, instruction: int, at: NDArray[np.int64], step: NDArray[np.int64]) -> int:
+        """Rounds for which an access goes on in equal steps inside the block's shared memory."""
+        code, window = self.chunk.kernel.program.instructions[instruction], self.chunk.x.windows["shared"]
+        if window.cluster > 1 or code.traits.width == "matrices":
+            return 0
+        room = np.where(step > 0, window.size - lane_bytes(code) - at, at)[step != 0]
+        return int((room // np.abs(step[step != 0])).min())
+
     def _leave_out(self, loop: SteadyLoop, rounds: list[_Round], count: int, before: "tuple[Counts, ...]") -> None:
         """Count and record that many rounds, and move the registers on."""
         x, recording = self.chunk.x, self.recording
         first, last, way = min(loop.body), max(loop.body) + 1, np.array(rounds[-1].way, np.int32)
         recording.repeat(first, last, np.tile(way, count), count, before)
-        steps = []
+        steps, in_shared = [], []
         for (_, old), (space, piece) in zip(rounds[-2].accesses, rounds[-1].accesses, strict=True):
             if space == "global":
                 steps.append((piece, _step(old, piece)))
-            else:
+            elif old is piece or not (step := _step(old, piece)).any():
                 recording.repeat_access(space, piece, count)
+            else:
+                in_shared.append((piece, step))
+        for piece, step in in_shared:
+            self._add_shared(piece, step, count)
         rounds_added = recording.extend(steps, count) if self._contents_known(steps) else 0
         for number in range(rounds_added + 1, count + 1 if steps else 0):
             if recording.is_full(first, last):
@@ -249,6 +272,38 @@ class SteadyRounds:
             if not _equal(now, old):
                 _write(x, name, now + (now - old) * np.uint32(count))
         x.clock += count * len(way)
+
+    def _add_shared(self, piece: Piece, step: NDArray[np.int64], count: int) -> None:
+        """Record an access to shared memory that moves in so many rounds: once more, where it was recorded before."""
+        recording, active = self.recording, piece.active
+        named = (piece.warps, piece.addresses, step, np.empty(0) if active is None else active)
+        key = piece.instruction, count, *(part.tobytes() for part in named)
+        before = self._moved.get(key)
+        if before is not None:
+            recording.repeat_access("shared", before, 1)
+            return
+        addresses = piece.addresses.astype(np.int64) + np.arange(1, count + 1)[:, None] * step
+        moving = Piece(
+            piece.instruction, np.tile(piece.warps, count), addresses.ravel(),
+            None if active is None else np.tile(active, count),
+        )  # fmt: skip
+        if recording.append("shared", moving) and len(self._moved) < MOST_MOVED:
+            self._moved[key] = moving
+        self._note_window(piece, addresses)
+
+    def _note_window(self, piece: Piece, addresses: NDArray[np.int64]) -> None:
+        """Report reads of what nothing has written, and note what is written; addresses : (rounds, lanes)."""
+        x, code = self.chunk.x, self.chunk.kernel.program.instructions[piece.instruction]
+        window, size = x.windows["shared"], lane_bytes(code)
+        if window.unwritten is None:
+            return
+        base = window.base(size) if x.index is None else window.base(size).take(x.index)
+        places = base + (addresses >> SHIFTS[size])
+        places = (places if piece.active is None else places[:, piece.active]).ravel()
+        if "shared" in code.traits.stores:
+            window.note_written(places, size)
+        elif window.untouched(places, size).any():
+            self.recording.fresh("shared")
 
     def _contents_known(self, steps: list[tuple[Piece, NDArray[np.int64]]]) -> bool:
         """Whether nothing has to be noted of what is read or written: all is known, or reported already."""

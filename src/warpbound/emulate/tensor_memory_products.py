@@ -5,10 +5,13 @@ bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the 
 shape.
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
-Products with scales are those of scaled_products.
+Products with scales are those of scaled_products. FP6 and FP4 lie in shared memory as FP8 would, but each 16 neighbours
+in a row at the start of their 16 bytes.
 
-Source   PTX ISA, "Instruction descriptor", "Shared memory descriptor" and "Data path layout organization" of tcgen05.
-Omits    Refused: sparse factors, FP6 and FP4, FP16 sums, pairs of blocks, .WS, masks of lanes.
+Source   PTX ISA, "Instruction descriptor" (E2M3 = 3, E3M2 = 4, E2M1 = 5), "Shared memory descriptor" and "Data path
+         layout organization" of tcgen05. FP6 and FP4: CUDA driver API, CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B and
+         16U4_ALIGN16B; Colfax Research, "Sub-byte GEMM on NVIDIA Blackwell GPUs".
+Omits    Refused: sparse factors, FP6 and FP4 in tensor memory, FP16 sums, pairs of blocks, .WS, masks of lanes.
 """
 
 from typing import Any
@@ -17,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
+from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.matrix_products import ELEMENTS, Element
 from warpbound.emulate.operand_access import Site, predicate, unsupported
 from warpbound.emulate.semantics import Handler, executes
@@ -27,10 +31,15 @@ from warpbound.program.instruction import Operand
 from warpbound.program.product_shapes import SHAPE
 from warpbound.quick_dataclasses import dataclass
 
-_TYPES: dict[str, dict[int, str]] = {  # opcode -> number in the instruction descriptor -> element
-    "UTCHMMA": {0: "F16", 1: "BF16", 2: "TF32"},
-    "UTCQMMA": {0: "E4M3", 1: "E5M2"},
-    "UTCIMMA": {0: "U8", 1: "S8"},
+_PACKED = ((3, "E2M3", 6), (4, "E3M2", 6), (5, "E2M1", 4))
+FP8_AND_LESS = {  # number in the instruction descriptor -> element, with and without scales
+    0: ELEMENTS["E4M3"], 1: ELEMENTS["E5M2"],
+    **{number: Element(8, FORMATS[name].decode, bits) for number, name, bits in _PACKED},
+}  # fmt: skip
+_TYPES: dict[str, dict[int, Element]] = {  # opcode -> number in the instruction descriptor -> element
+    "UTCHMMA": {0: ELEMENTS["F16"], 1: ELEMENTS["BF16"], 2: ELEMENTS["TF32"]},
+    "UTCQMMA": FP8_AND_LESS,
+    "UTCIMMA": {0: ELEMENTS["U8"], 1: ELEMENTS["S8"]},
 }
 _STEP_BITS = 256  # of a row of A along the depth
 _FLOAT, _WHOLE = 1, 2  # types of the sum: F32, S32
@@ -65,11 +74,13 @@ class Shape:
 def shape_of(word: int, here: Site) -> Shape:
     """The shape in an instruction descriptor; refuses what is not executed."""
     types = _TYPES[here.instruction.opcode]
-    names = [types.get(word >> shift & 7) for shift in (7, 10)]
+    first, second = (types.get(word >> shift & 7) for shift in (7, 10))
     rows, columns = (word >> 24 & 31) << 4, (word >> 17 & 63) << 3
-    if None in names or word >> 2 & 1 or word >> 4 & 3 not in (_FLOAT, _WHOLE) or rows not in (64, 128):
+    plain = not word >> 2 & 1 and word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (64, 128)
+    if first is None or second is None or not plain:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
-    first, second = (ELEMENTS[str(name)] for name in names)
+    if first.packed and not here.instruction.operands[0].text.startswith("gdesc"):
+        raise unsupported(here.instruction, " with FP6 or FP4 in tensor memory")
     return Shape(
         first, second, rows, columns, whole=word >> 4 & 3 == _WHOLE, negative=bool((word >> 13 ^ word >> 14) & 1),
         first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1,

@@ -216,11 +216,13 @@ class Recording:
         if has_room:
             self.rows[space].append(piece)
 
-    def append(self, space: str, piece: Piece) -> None:
-        """Record an access of the executing group that need not be executed."""
+    def append(self, space: str, piece: Piece) -> bool:
+        """Record an access of the executing group that need not be executed; returns whether there was room."""
         self.at = piece.instruction
-        if self._room(len(self._warps)):
+        has_room = self._room(len(piece.warps))
+        if has_room:
             self.rows[space].append(piece)
+        return has_room
 
     def bulk(self, own: NDArray[np.int64], places: NDArray[np.int64], inside: Mask | None) -> None:
         """Record bulk copies of the warps `own` of the executing group: places of 16 bytes in the image, (own, pieces);

@@ -119,7 +119,7 @@ def _reserved(space: str) -> str:
 
 def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Slice:
     code, ways = program.instructions, short_ways(program)
-    after = follows(program, ways, whole_warp)
+    after = follows(program, {at: way.begin for at, way in ways.items()}, whole_warp)
     inside = reached(program, after)
     nothing = Slice(frozenset(), {}, whole_warp)
     if any(calls(code[i]) for i in inside):

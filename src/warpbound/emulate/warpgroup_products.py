@@ -76,11 +76,23 @@ class Factor:
         if places.max(initial=0) + size > window.size:
             reason = f"a descriptor of a matrix leads to {places.max():#x} of {window.size:#x} bytes of shared memory"
             raise BadAccess(0, reason)
-        words = window.elements(size)[(places + pieces[:, None, None] * window.size) // size]
+        places += pieces[:, None, None] * window.size
+        if self.element.packed:
+            codes = _unpacked(window.elements(1), places, self.element.packed)
+            return np.asarray(self.element.decode(codes), np.float64)
+        words = window.elements(size)[places // size]
         if self.element.bits < _BYTE:  # neighbours along the depth share a byte
             words = words >> (np.arange(self.depth) * self.element.bits % _BYTE).astype(np.uint8)
             words = words & ((1 << self.element.bits) - 1)
         return np.asarray(self.element.decode(words.astype(np.uint32)), np.float64)
+
+
+def _unpacked(memory: NDArray[np.uint8], places: NDArray[np.int64], bits: int) -> NDArray[np.uint32]:
+    """The codes of elements of so many bits, 16 in a row at the start of 16 bytes; places : of one byte for each."""
+    first_bit = places % 16 * bits
+    byte = places // 16 * 16 + first_bit // _BYTE
+    both = memory[byte].astype(np.uint32) | memory[byte + 1].astype(np.uint32) << np.uint32(_BYTE)
+    return np.asarray(both >> (first_bit % _BYTE).astype(np.uint32) & np.uint32((1 << bits) - 1))
 
 
 def _read(x: State, factor: Factor, register: int, pieces: NDArray[np.int64]) -> NDArray[np.float64]:

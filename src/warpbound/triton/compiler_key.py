@@ -35,4 +35,4 @@ def _files(root: Path) -> Iterator[str]:
                 folders.append(Path(entry.path))
             elif entry.name.endswith((".py", ".so", ".pyd")):
                 facts = entry.stat()
-                yield f"{entry.path} {facts.st_size} {facts.st_mtime_ns}"
+                yield f"{os.path.relpath(entry.path, root)} {facts.st_size} {facts.st_mtime_ns}"
