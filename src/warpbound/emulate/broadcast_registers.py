@@ -74,14 +74,16 @@ class Code:
 
     @cached_property
     def uncounted(self) -> frozenset[int]:
-        """Guarded arithmetic whose lanes are not looked at: whole loops would be evaluated for its guards alone."""
-        arithmetic = guarded_arithmetic(self.program)
-        if not arithmetic or not self.program.flow.loops:
+        """Guarded arithmetic whose lanes are not looked at: for its guards alone, loops would be evaluated or contents
+        of arrays looked at."""
+        arithmetic, code = guarded_arithmetic(self.program), self.program.instructions
+        if not arithmetic:
             return frozenset()
         blocks = self.program.flow.blocks
         inside = {i for x in self.program.flow.loops for n in x.blocks for i in range(blocks[n].first, blocks[n].last)}
         exact, without = self._deciding(frozenset()), self._deciding(arithmetic)
-        return arithmetic if any(exact[i] and not without[i] for i in inside) else frozenset()
+        more = [i for i, decides in enumerate(exact) if decides and not without[i]]
+        return arithmetic if any(i in inside or code[i].traits.is_global_load for i in more) else frozenset()
 
     def _conditions_at(self, at: int, uncounted: Set[int]) -> tuple[tuple[str, int], ...]:
         """The predicates that decide what an instruction does."""
