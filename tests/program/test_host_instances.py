@@ -1,11 +1,14 @@
 """Instances of kernel templates as launches in host code mean them."""
 
+import numpy as np
 import pytest
 
+import warpbound
 from warpbound import machine
+from warpbound.kernel_launch import launch
 from warpbound.program.compile_options import Options
 from warpbound.program.host_code import kernels_of
-from warpbound.program.source_files import programs
+from warpbound.program.source_files import compile_program, programs
 
 VALUES = "template <int N, int M> __global__ void k(float *x) { x[N * threadIdx.x] = M; }\n"
 TYPES = "template <typename T> __global__ void k(const T *__restrict__ x, T *y, int n) { y[n] = x[n]; }\n"
@@ -40,6 +43,14 @@ BY_VALUE = "template <class A, class B> __global__ void k(A a, B *b) { *b = a; }
         (FUNCTOR + "void f(float *x) { Scale s{2}; k<<<1, 1>>>(x, s); k<<<1, 1>>>(x, chosen(2)); }",
          ("k<Scale>",), ()),
         (FUNCTOR + "void f(float *x) { k<<<1, 1>>>(x, chosen(2)); }", (), ("k",)),
+        (FUNCTOR + "void f(float *x, float a) { k<<<1, 1>>>(x, [=] __device__ (int i) { return a * i; }); }",
+         ("k<lambda_4_44>",), ()),
+        (FUNCTOR + "void f(float *x) { auto g = [] __host__ __device__ (int i) { return 2 * i; }; k<<<1, 1>>>(x, g); }",
+         ("k<lambda_4_29>",), ()),
+        (FUNCTOR + "void f(float *x) { auto a = h(); k<<<1, 1>>>(x, [=] __device__ (int i) { return a * i; }); }",
+         (), ("k",)),
+        (FUNCTOR + "void f(float *x, float a) { k<<<1, 1>>>(x, [&] __device__ (int i) { return a * i; }); }",
+         (), ("k",)),
         ("namespace n {\n" + TYPES + "}\nvoid f(float *p) { n::k<<<1, 1>>>(p, p, 3); }", ("n::k<float>",), ()),
     ],
 )  # fmt: skip
@@ -54,3 +65,25 @@ def test_nvrtc_compiles_the_instances_and_names_them_by_their_values():
     source = VALUES + "void f(float *x) { constexpr int A = 4, B = A * 2; k<A, B><<<1, 1>>>(x); k<B, A><<<1, 1>>>(x); }"
     kernels = programs(source, machine.gpu("t4"), None, Options(compiler="nvrtc"))
     assert sorted(kernel.title.replace(" ", "") for kernel in kernels) == ["k<4,8>", "k<8,4>"]
+
+
+LAMBDAS = FUNCTOR + """struct Host { int a; };
+void f(float *x, const float *w, float a, Host h) {
+  int shift = 3;
+  auto g = [=] __device__ (int i) { float v = w[i + shift];  // captures a pointer, a number and a variable
+    return a * v; };
+  k<<<1, 32>>>(x, g);
+  k<<<1, 32>>>(x, [=] __device__ (int i) { return i - shift - h.a; });
+}"""
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("arch", [75, 90])
+def test_nvrtc_compiles_lambdas_of_host_code(arch):
+    program = compile_program(LAMBDAS, f"sm_{arch}", "k<lambda_10_19>", compiler="nvrtc")
+    copies = np.array((3, 4), [("shift", "<i4"), ("h", "<i4")])[()]
+    out = warpbound.run(program, launch(grid=1, block=32, args={"x": np.zeros(32, np.float32), "f": copies}))["x"]
+    assert (out == np.arange(32) - 7).all()
+    kernels = programs(LAMBDAS, machine.gpu("t4"), None, Options(compiler="nvrtc"))
+    assert sorted(kernel.title for kernel in kernels) == ["k<lambda_10_19>", "k<lambda_7_12>"]
+    assert not any("not understood" in note for kernel in kernels for note in kernel.assumed)

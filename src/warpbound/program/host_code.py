@@ -12,7 +12,9 @@ from typing import Any
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.processor_limit import processor_limit
 from warpbound.program.host_headers import FOR_STD
-from warpbound.program.host_instances import launches
+from warpbound.program.host_instances import lambdas, launches
+from warpbound.program.host_interpreter.syntax import text_of
+from warpbound.program.host_lambdas import is_execution_space
 from warpbound.program.kernel_instances import Kernels
 from warpbound.program.kernel_signatures import (
     Signature,
@@ -131,7 +133,8 @@ def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], 
     entries = _words_for(_ENTRY, roots.values())
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
     launched, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
-    _keep_what_is_named(everything, {word for name in (*launched, instance) for word in _WORD.findall(name)})
+    made = lambdas(roots[""], (*launched, instance))
+    _keep_what_is_named(everything, {word for name in (*launched, instance, made) for word in _WORD.findall(name)})
     words = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, words)
     blanked = {
@@ -140,7 +143,7 @@ def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], 
     }
     launching = [item.node for item in items[""] if not item.needed and "<<<" in item.text]
     return Source(
-        blanked.pop(""), blanked, kernels, launched, unknown,
+        f"{blanked.pop('')}\n{made}" if made else blanked.pop(""), blanked, kernels, launched, unknown,
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
         unread_line=min((line for node in launching if (line := _first_error(node)) is not None), default=None),
     )  # fmt: skip
@@ -168,7 +171,7 @@ def _kernels(text: str, headers: Mapping[str, str]) -> Kernels:
 
 def _first_error(node: Any) -> int | None:
     """The line, from 1, of the first piece below a node that is no C++ or lacks a token."""
-    if not node.has_error:
+    if not node.has_error or node.type == "ERROR" and is_execution_space(text_of(node)):
         return None
     if node.type == "ERROR" or node.is_missing:
         return int(node.start_point[0]) + 1

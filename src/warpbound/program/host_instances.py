@@ -1,7 +1,8 @@
 """The template instances that launches in host code stand for.
 
 Constants and types of the function around the launch take the place of their names; template arguments that the launch
-leaves out are deduced from the types of its arguments, as far as declarations in that function tell them.
+leaves out are deduced from the types of its arguments, as far as declarations in that function tell them. A device
+lambda has a type of its own (`host_lambdas`).
 """
 
 import re
@@ -9,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from warpbound.program.host_interpreter.syntax import declarator_of, descendants, plain_type, text_of
+from warpbound.program.host_lambdas import LAMBDA, definition, named_in, type_name
 from warpbound.program.kernel_signatures import Signature, qualified
 from warpbound.quick_dataclasses import dataclass
 
@@ -75,6 +77,11 @@ def launches(
     return tuple(dict.fromkeys(spelled)), tuple(unresolved)
 
 
+def lambdas(root: Any, launched: Sequence[str]) -> str:
+    """C++ that defines the types of the lambdas that launched instances name."""
+    return "".join(definition(node, _scope(node).types) for node in named_in(launched, root))
+
+
 def _in_place(text: str, scope: _Scope) -> str:
     """The template arguments of a name expression with constants and types of the function in place."""
     head, angle, rest = text.partition("<")
@@ -116,6 +123,8 @@ def _type_of(node: Any, scope: _Scope) -> str:
     text = text_of(node)
     if node.type == "identifier":
         return scope.types.get(text, "")
+    if node.type == LAMBDA:
+        return type_name(node) if definition(node, scope.types) else ""
     if node.type == "number_literal":
         return _of_literal(text)
     if node.type == "cast_expression":
@@ -165,6 +174,7 @@ def _scope(call: Any) -> _Scope:
             if node.start_byte < call.start_byte:
                 constants.update(_constants(node))
                 types.update(_types(node))
+                types.update(_lambda_types(node, types))
     return _Scope(constants, types)
 
 
@@ -195,6 +205,16 @@ def _constants(node: Any) -> Iterator[tuple[str, str]]:
             if value is not None and not parts.stars and not parts.extents and value.type != "initializer_list":
                 text = text_of(value)
                 yield parts.name, text if re.fullmatch(r"\w+", text) else f"({text})"
+
+
+def _lambda_types(node: Any, types: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    """The types of the variables that a declaration with `auto` declares: those of lambdas, and unknown ones."""
+    kind = node.child_by_field_name("type")
+    if node.type == "declaration" and kind is not None and text_of(kind) == "auto":
+        for declarator in node.children_by_field_name("declarator"):
+            value = declarator.child_by_field_name("value") if declarator.type == "init_declarator" else None
+            is_lambda = value is not None and value.type == LAMBDA and definition(value, types)
+            yield declarator_of(declarator).name, type_name(value) if is_lambda else ""
 
 
 def _types(node: Any) -> Iterator[tuple[str, str]]:
