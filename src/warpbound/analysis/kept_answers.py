@@ -95,9 +95,9 @@ def _own_files() -> str:
 
 def _files(place: str, root_length: int) -> list[tuple[str, tuple[int, int]]]:
     with os.scandir(place) as entries:
-        listed = [each for each in entries if each.name != "__pycache__"]
-    inner = [file for each in listed if each.is_dir() for file in _files(each.path, root_length)]
-    return [*inner, *((each.path[root_length:], _identity(each.stat())) for each in listed if each.is_file())]
+        own = [each for each in entries if each.name != "__pycache__"]
+    inner = [file for each in own if each.is_dir() for file in _files(each.path, root_length)]
+    return [*inner, *((each.path[root_length:], _identity(each.stat())) for each in own if each.is_file())]
 
 
 def _identity(status: os.stat_result) -> tuple[int, int]:

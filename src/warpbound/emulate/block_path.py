@@ -131,7 +131,7 @@ class Path:
         part.forgotten = {
             at: [(region, of(lanes)) for region, lanes in regions] for at, regions in self.forgotten.items()
         }
-        part.compared = {at: (of(one), of(other)) for at, (one, other) in self.compared.items()}
+        part.compared = {at: (of(first), of(second)) for at, (first, second) in self.compared.items()}
         part.rounds, part.cost = {}, COST_OF_FEW
         return part
 

@@ -111,13 +111,13 @@ def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
     files = (place, place.with_name("nvcc.profile"), host)
     flags = (os.environ.get(name, "") for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"))
     name = digest("nvcc -dryrun", *(f"{file} {_identity(file)}" for file in files), *flags)
-    known = kept(name)
-    output = _dry_run(place, host) if known is None else known.decode()
+    before = kept(name)
+    output = _dry_run(place, host) if before is None else before.decode()
     version = dict(_VERSION.findall(output))
     if len(version) < len(("major", "minor", "build")):
         first = next(iter(output.strip().splitlines()), "it prints nothing")
         raise InputError(f"{place} is not a working nvcc: {first}.", "Name another with --compiler nvcc=PATH.")
-    if known is None:
+    if before is None:
         cached(name, output.encode)
     release = f"{version['MAJOR']}.{version['MINOR']}"
     libraries = _folders("LIBRARIES", output)
