@@ -20,7 +20,7 @@ from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.operand_access import Constants, Site, predicate, site, unsupported
 from warpbound.emulate.special_registers import special_registers
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.emulate.symbol_addresses import with_addresses
+from warpbound.emulate.symbol_addresses import same_for_every_launch, with_addresses
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
@@ -119,23 +119,23 @@ class Kernel:
         return blocks if self.cluster_size == 1 else together(blocks, self.launch.grid, self.cluster)
 
 
-def make_ready(program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN) -> Kernel:
+def make_ready(
+    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, kept: Sequence[Handler | None] = ()
+) -> Kernel:
     """Place the launch in memory and compile every instruction but control into a handler.
 
-    plain : what builds the handlers, by opcode.
+    plain : what builds the handlers, by opcode. kept : the handlers that it has built for an earlier launch.
     """
     check(launch)
     memory = prepare(program, launch)
     code = tuple(with_addresses(each, memory.addresses) for each in program.instructions)
     constants = memory.constants
-    handlers = tuple(handler_of(instruction, constants, program.arch, plain) for instruction in code)
-    slices = [
-        x.index + 8
-        for instruction in program.instructions
-        for y in instruction.operands
-        for x in (y, *y.terms)
-        if x.kind == "register" and x.index < 255
-    ]
+    handlers = tuple(
+        kept[at] if kept and same_for_every_launch(each) else handler_of(each, constants, program.arch, plain)
+        for at, each in enumerate(code)
+    )
+    named = (x for each in program.instructions for y in each.operands for x in (y, *y.terms))
+    slices = [x.index + 8 for x in named if x.kind == "register" and x.index < 255]
     return Kernel(program, launch, memory, handlers, max([program.registers, *slices]), cluster_of(program, launch))
 
 

@@ -6,7 +6,7 @@ executes is all lanes (index and mask None), all warps with some lanes off (mask
 selected warps, or scalars where every lane has the same.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 import numpy as np
@@ -76,7 +76,7 @@ class State:
 
     image: Image
     windows: dict[str, Window]
-    special: dict[str, Value]
+    special: Mapping[str, Value]
 
     def __init__(self, warps: int, registers: int) -> None:
         self.warp_count = warps

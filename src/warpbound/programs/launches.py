@@ -8,7 +8,7 @@ from hashlib import blake2b
 
 from warpbound.analysis import Settings
 from warpbound.analysis.launch_time import LaunchTime, launch_time
-from warpbound.emulate.emulator import make_ready
+from warpbound.emulate.emulator import Handler, make_ready
 from warpbound.emulate.launch_memory import Memory, waits_for_grid
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Dim, Launch
@@ -140,6 +140,7 @@ class Executor:
     def __init__(self, heap: Heap) -> None:
         self.heap = heap
         self._effects: dict[bytes, Effect] = {}
+        self._handlers: dict[int, Sequence[Handler | None]] = {}  # of the last launch, by number of the kernel
         self.seconds = 0.0
 
     def execute(self, request: Request, output: list[bytes], instructions: float) -> bool:
@@ -157,7 +158,10 @@ class Executor:
         image.printed = output
         began = time.perf_counter()
         try:
-            kernel = make_ready(request.kernel.program, request.launch(lambda: image))
+            number = request.kernel.number
+            kept = self._handlers.get(number, ())
+            kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=kept)
+            self._handlers[number] = kernel.handlers
             run_all_blocks(kernel, image, instructions)
         except InputError as problem:
             raise KernelFailure(problem) from problem
@@ -196,12 +200,6 @@ class Executor:
         if piece.kind == MemoryKind.DEVICE_MEMORY:
             return piece.version
         return blake2b(self.heap.bytes[piece.start : piece.end].data, digest_size=16).digest()
-
-
-def too_large(request: Request, board: Gpu) -> bool:
-    """Whether a cooperative grid does not fit on the GPU at once."""
-    blocks = request.grid[0] * request.grid[1] * request.grid[2]
-    return blocks > blocks_per_sm(request, board) * int(board.value("sm_count"))
 
 
 def blocks_per_sm(request: Request, board: Gpu) -> int:

@@ -15,7 +15,6 @@ from warpbound.programs.launches import (
     Request,
     Timing,
     blocks_per_sm,
-    too_large,
 )
 from warpbound.programs.modules import Kernel, Module, NoCode
 from warpbound.programs.properties import attribute, capacity, device_properties
@@ -74,6 +73,7 @@ class Session:
         self.board, self.predictor, self.choice, self.log = board, predictor, choice, log
         self.heap = Heap(capacity(board))
         self.executor = Executor(self.heap)
+        self.fitting: dict[object, int] = {}  # blocks of a kernel that fit on the GPU, by its number, block and memory
         self.timeline = Timeline()
         log.timelines.append(self.timeline)
         self.modules: list[Module] = []
@@ -223,11 +223,19 @@ class Session:
         largest_smem = self.allowed.get(kernel.number, default)
         if request.smem > largest_smem or _product(request.block) > board.limits.max_threads_per_block:
             raise Refusal(CudaError.INVALID_CONFIGURATION if request.smem <= largest_smem else CudaError.INVALID_VALUE)
-        if blocks_per_sm(request, board) == 0:
+        at_once = self._blocks_at_once(request)
+        if at_once == 0:
             raise Refusal(CudaError.OUT_OF_RESOURCES)
-        if request.cooperative and too_large(request, board):
+        if request.cooperative and _product(request.grid) > at_once:
             raise Refusal(CudaError.COOPERATIVE_TOO_LARGE)
         return self._executed(request)
+
+    def _blocks_at_once(self, request: Request) -> int:
+        """Blocks of a launch that fit on the GPU."""
+        shape = request.kernel.number, request.block, request.smem
+        if shape not in self.fitting:
+            self.fitting[shape] = blocks_per_sm(request, self.board) * int(self.board.value("sm_count"))
+        return self.fitting[shape]
 
     def _request(self, question: Question) -> Request:
         number, gx, gy, gz, bx, by, bz, smem, stream, cx, cy, cz, flags = question.words
@@ -243,7 +251,7 @@ class Session:
         if self.choice.timed(request.kernel.program.title):
             timing = self.predictor.predict(request, self.heap, number)
         seconds = (timing.time_s if timing else None) or 0.0
-        share = _product(request.grid) / max(1, blocks_per_sm(request, self.board) * int(self.board.value("sm_count")))
+        share = _product(request.grid) / max(1, self._blocks_at_once(request))
         start = self.timeline.kernel(request.kernel.program.title, request.stream, seconds, share, number)
         if "races" in self.choice.checks:
             for sentence in self.races.of(request):
