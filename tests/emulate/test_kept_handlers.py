@@ -1,11 +1,15 @@
 """Handlers of an earlier launch serve the next one, but for those that read its parameters, constants or textures."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import STEP_LIMIT, make_ready
+from warpbound.emulate.symbol_addresses import same_for_every_launch
 from warpbound.kernel_launch import launch
+from warpbound.program.instruction import Operand
 from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
@@ -36,3 +40,16 @@ def test_launches_with_other_parameters(arch):
     assert 2 < sum(same) < len(same) - 4
     run_blocks(second, second.whole_clusters(np.arange(1)), STEP_LIMIT)
     assert (second.memory.arrays()["out"] == wanted).all()
+
+
+def test_the_address_of_a_symbol_is_not_the_same_for_every_launch():
+    program = compile_program(SOURCE, "sm_90", "k")
+    plain = next(x for x in program.instructions if same_for_every_launch(x))
+    symbol = Operand("other", "32@lo(before)")
+    changed = replace(program, instructions=tuple(
+        replace(x, operands=(*x.operands[:-1], symbol)) if x is plain else x for x in program.instructions
+    ))  # fmt: skip
+    first = make_ready(changed, asked(3)[0])
+    second = make_ready(changed, asked(3)[0], kept=first.handlers)
+    at = program.instructions.index(plain)
+    assert first.handlers[at] is not second.handlers[at]

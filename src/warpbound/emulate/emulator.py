@@ -131,8 +131,8 @@ def make_ready(
     code = tuple(with_addresses(each, memory.addresses) for each in program.instructions)
     constants = memory.constants
     handlers = tuple(
-        kept[at] if kept and same_for_every_launch(each) else handler_of(each, constants, program.arch, plain)
-        for at, each in enumerate(code)
+        kept[i] if kept and same_for_every_launch(x) else handler_of(code[i], constants, program.arch, plain)
+        for i, x in enumerate(program.instructions)
     )
     named = (x for each in program.instructions for y in each.operands for x in (y, *y.terms))
     slices = [x.index + 8 for x in named if x.kind == "register" and x.index < 255]
