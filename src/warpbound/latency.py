@@ -20,6 +20,7 @@ from warpbound.l2_clock import l2_cycles
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.program.control_flow import always, jumps
 from warpbound.program.instruction import RZ, Instruction
+from warpbound.program.operand_reads import operand_cycles
 from warpbound.program.registers import matrices
 from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Wait
@@ -259,10 +260,12 @@ def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wa
 
 
 def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency, wait: Wait) -> Wait:
-    """With the time that an asynchronous product takes: of one sub-core for a warp's share, of all for tcgen05."""
+    """With the time that an asynchronous product takes: of one sub-core for a warp's share, of all for tcgen05; wgmma
+    takes at least as long as shared memory delivers its factors."""
     busy = _product_cycles(facts, memory)
     if _asynchronous(instruction):
-        return replace(wait, write=max(wait.write, busy), busy=busy)
+        busy = max(busy, operand_cycles(instruction))
+        return replace(wait, write=wait.write + busy, busy=busy)
     if instruction.traits.kind == "tensor_memory" and busy:
         return replace(wait, queue=PRODUCTS, busy=busy / memory.sub_cores)
     return wait

@@ -35,7 +35,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
-    cycles["shared"] = wavefront_cycles(gpu) * _traffic(work, "shared")
+    cycles["shared"] += wavefront_cycles(gpu) * _traffic(work, "shared")
     if gpu.arch >= FIRST_WITH_CACHES:
         cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"), gpu.get("store_piece_cost"))
         sectors = _traffic(work, "l2") + more_together(work.memory, gpu)
@@ -82,10 +82,11 @@ def _traffic(work: Workload, resource: str) -> float:
 
 def eased(work: Workload, resource: str, factor: float) -> Workload:
     """The same work with `factor` times the demand on one resource."""
+    units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
     if resource in _MEMORY:
         counts = (*counters_on(resource), *counters_within(resource))
-        return work.with_memory(**{name: factor * getattr(work.memory, name) for name in counts})
-    units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
+        memory = {name: factor * getattr(work.memory, name) for name in counts}
+        return replace(work.with_memory(**memory), units=units)
     if resource == "issue":
         slots = None if work.issue_slots is None else factor * work.issue_slots
         return replace(work, warp_instructions=factor * work.warp_instructions, issue_slots=slots, units=units)

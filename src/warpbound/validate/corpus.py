@@ -41,8 +41,8 @@ class Shared(msgspec.Struct, forbid_unknown_fields=True):
 
     clock_column : of the rows' own clocks, MHz. clock : of rows whose clock is not known, "boost" or "sustained".
     choices : columns that tell apart ways to do the same work. compiler : the release of the rows' origin, as after
-    --compiler; empty for the usual one. calibration : column -> values of rows that something was fitted to.
-    set_aside : column -> values of rows that are counted apart.
+    --compiler; empty for the usual one. options : more of NVRTC's, as after --nvrtc. calibration : column -> values of
+    rows that something was fitted to. set_aside : column -> values of rows that are counted apart.
     """
 
     about: str
@@ -64,6 +64,7 @@ class Shared(msgspec.Struct, forbid_unknown_fields=True):
     args: list[str] = []
     defines: list[str] = []
     compiler: str = ""
+    options: list[str] = []
     choices: list[str] = []
     calibration: dict[str, list[str | int | float]] = {}
     set_aside: dict[str, list[str | int | float]] = {}

@@ -117,8 +117,11 @@ def _single(corpus: Corpus, row: Row, extra: tuple[str, ...], papers: tuple[str,
 def row_case(corpus: Corpus, row: Row, extra: tuple[str, ...] = ()) -> Case:
     """The kernel and launch of a row, with further arguments; not for hand-written workloads."""
     shared, board = corpus.shared, gpu(row.gpu)
-    defines = tuple(_words(corpus, row, shared.defines))
-    program = _program(corpus.folder / shared.source, row.kernel, row.gpu, defines, shared.compiler or "nvrtc")
+    options = Options(
+        defines=tuple(map(_macro, _words(corpus, row, shared.defines))), compiler=shared.compiler or "nvrtc",
+        extra=tuple(shared.options),
+    )  # fmt: skip
+    program = _program(corpus.folder / shared.source, row.kernel, row.gpu, options)
     start = _launch(corpus, row, program, extra)
     clock = shared.clock if row.clock_MHz is None else row.clock_MHz
     return case_of(program, board, start, Settings(clock=clock, cache=shared.cache))
@@ -160,6 +163,11 @@ def _words(corpus: Corpus, row: Row, templates: list[str]) -> list[str]:
 
 
 @cache
-def _program(source: Path, kernel: str, board: str, defines: tuple[str, ...], compiler: str) -> Program:
-    macros = tuple((name, value or "1") for name, _, value in (word.partition("=") for word in defines))
-    return programs(source, gpu(board), kernel or None, Options(defines=macros, compiler=compiler))[0]
+def _program(source: Path, kernel: str, board: str, options: Options) -> Program:
+    return programs(source, gpu(board), kernel or None, options)[0]
+
+
+def _macro(word: str) -> tuple[str, str]:
+    """NAME=VALUE, or NAME alone."""
+    name, _, value = word.partition("=")
+    return name, value or "1"

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.program.instruction import RZ, Instruction, Operand
+from warpbound.program.operand_reads import operand_cycles
 from warpbound.program.register_banks import BANKS
 
 WARP = 32
@@ -41,7 +42,8 @@ def count(
 
     read : registers that each instruction reads from each bank (`Program.bank_reads`).
     Fillers that no thread executes (@!PT) take their issue slot and nothing else. The unit `registers`, the bank of
-    registers that is read more, is counted where it is read for longer than instructions are issued.
+    registers that is read more, is counted where it is read for longer than instructions are issued. The unit
+    `operands` is shared memory while it delivers factors to products of warpgroups, a quarter for each of four warps.
     """
     total = Counts()
     banks = [0.0] * BANKS
@@ -57,6 +59,9 @@ def count(
         for unit, cycles in fact.demand.items():
             total.units[unit] += cycles * times
         banks = [so_far + times * more for so_far, more in zip(banks, registers, strict=True)]
+        operands = operand_cycles(instruction)
+        if operands:
+            total.units["operands"] += operands * times
         if fact.tensor:
             kind, multiply_adds = fact.tensor
             total.tensor[kind] += multiply_adds * times

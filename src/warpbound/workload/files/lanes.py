@@ -22,7 +22,7 @@ FIRST_BY_PROXY = 60  # from there on code of later ones stands in, which has uni
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
-    "registers": "issue",
+    "registers": "issue", "operands": "shared",
 }  # fmt: skip
 
 
