@@ -24,10 +24,11 @@ def test_every_pair_has_a_row() -> None:
     assert len(PAIRS) >= 30
 
 
-LEAST = [(0.7, 0.9), (0.7, 0.9), (0.65, 0.85), (0.7, 0.9)]  # first, among the first three: chosen, held-back sets
+# first, among the first three: of the chosen set and of each held-back one
+LEAST = [(0.7, 0.9), (0.7, 0.9), (0.65, 0.85), (0.7, 0.9), (0.7, 0.9)]
 
 
-@pytest.mark.parametrize("group", range(4))
+@pytest.mark.parametrize("group", range(5))
 def test_the_counts_are_those_of_the_rows(group: int) -> None:
     own = [row for row, pair in zip(rows(), PAIRS, strict=True) if int(pair.get("held_back", 0)) == group]
     places = [int(row[2]) if row[2] != "-" else None for row in own]
