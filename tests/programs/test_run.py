@@ -159,12 +159,13 @@ def test_blocks_that_wait_for_each_other_are_executed_and_timed() -> None:
 
 def test_work_that_is_done_later_is_done_in_order() -> None:
     report, done = run("deferred_work.cu")
-    assert done.err.splitlines()[:8] == [
+    assert done.err.splitlines()[:11] == [
         "host first", "[0, 0] hello 0.00 4000000000 1234567890123 a%", "[0, 1] hello 1.50 4000000000 1234567890123 b%",
         "[1, 0] hello 0.00 4000000000 1234567890123 a%", "[1, 1] hello 1.50 4000000000 1234567890123 b%",
-        "recorded 31", f"replayed {31 * 16}", "cudaErrorAssert",
+        "recorded 31", f"replayed {31 * 16}", "node cudaSuccess", "again cudaSuccess",
+        f"allocated {31 * 64} 1", "cudaErrorAssert",
     ]  # fmt: skip
-    assert [launch["kernel"] for launch in report["launches"]] == ["greet", *["twice"] * 4, "check"]
+    assert [launch["kernel"] for launch in report["launches"]] == ["greet", *["twice"] * 6, "check"]
     (problem,) = report["problems"]
     assert "thread (30, 0, 0): an assertion does not hold: `threadIdx.x < n` in void check(int)" in problem
 

@@ -34,6 +34,25 @@ int main()
     cudaStreamSynchronize(stream);
     printf("replayed %d\n", values[31]);
 
+    int *between; // memory of the graph: the same in every launch, also after somebody has freed it
+    cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal);
+    cudaMallocAsync(&between, 128, stream);
+    cudaMemcpyAsync(between, values, 128, cudaMemcpyHostToDevice, stream);
+    twice<<<1, 32, 0, stream>>>(between);
+    cudaMemcpyAsync(values, between, 128, cudaMemcpyDeviceToHost, stream);
+    cudaStreamEndCapture(stream, &graph);
+    cudaMemAllocNodeParams wanted = {};
+    cudaGraphNode_t node;
+    wanted.bytesize = 128;
+    printf("node %s\n", cudaGetErrorName(cudaGraphAddMemAllocNode(&node, graph, NULL, 0, &wanted)));
+    cudaGraphAddMemFreeNode(&node, graph, NULL, 0, wanted.dptr);
+    cudaGraphInstantiate(&ready, graph, 0);
+    cudaGraphLaunch(ready, stream);
+    cudaFree(between);
+    printf("again %s\n", cudaGetErrorName(cudaGraphLaunch(ready, stream)));
+    cudaStreamSynchronize(stream);
+    printf("allocated %d %d\n", values[31], wanted.dptr && wanted.dptr != between);
+
     check<<<1, 32>>>(30);
     printf("%s\n", cudaGetErrorName(cudaDeviceSynchronize()));
     return 0;

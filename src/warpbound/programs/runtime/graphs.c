@@ -230,6 +230,19 @@ EXPORT cudaError_t cudaGraphAddEmptyNode(node **result, graph *to, const void *a
     return SUCCESS;
 }
 
+typedef struct { char properties[88]; const void *access; size_t accesses, size; void *pointer; } allocation;
+
+EXPORT cudaError_t cudaGraphAddMemAllocNode(node **result, graph *to, const void *after, size_t count, allocation *what)
+{
+    cudaError_t error = allocate_for_graph(&what->pointer, what->size);
+    return error ? error : cudaGraphAddEmptyNode(result, to, after, count);
+}
+EXPORT cudaError_t cudaGraphAddMemFreeNode(node **result, graph *to, const void *after, size_t count, void *pointer)
+{
+    (void)pointer;
+    return cudaGraphAddEmptyNode(result, to, after, count);
+}
+
 EXPORT cudaError_t cudaGraphAddChildGraphNode(node **result, graph *to, const void *after, size_t count, graph *child)
 {
     (void)after, (void)count;

@@ -19,9 +19,15 @@ static cudaError_t allocate(void **pointer, size_t size, word kind)
     return finish(error);
 }
 
+static void **of_graphs; /* allocations by graphs */
+static size_t of_graphs_count;
+
 static cudaError_t release(void *pointer)
 {
     flush_output();
+    for (size_t i = 0; i < of_graphs_count; i++)
+        if (of_graphs[i] == pointer)
+            return SUCCESS;
     return finish(pointer ? ASK(RELEASE, NULL, 0, W(pointer)) : SUCCESS);
 }
 
@@ -37,22 +43,30 @@ EXPORT cudaError_t cudaHostAlloc(void **pointer, size_t size, unsigned flags)
     (void)flags;
     return allocate(pointer, size, HOST_MEMORY);
 }
+/* Memory that a graph allocates has the same address in every launch of the graph: it stays until the program ends. */
+cudaError_t allocate_for_graph(void **pointer, size_t size)
+{
+    cudaError_t error = allocate(pointer, size, DEVICE_MEMORY);
+    if (!error) {
+        of_graphs = realloc(of_graphs, (of_graphs_count + 1) * sizeof *of_graphs);
+        of_graphs[of_graphs_count++] = *pointer;
+    }
+    return error;
+}
 EXPORT cudaError_t cudaMallocAsync(void **pointer, size_t size, void *stream)
 {
-    (void)stream;
-    return allocate(pointer, size, DEVICE_MEMORY);
+    return captured_by(stream) ? allocate_for_graph(pointer, size) : allocate(pointer, size, DEVICE_MEMORY);
 }
 EXPORT cudaError_t cudaMallocFromPoolAsync(void **pointer, size_t size, void *pool, void *stream)
 {
-    (void)pool, (void)stream;
-    return allocate(pointer, size, DEVICE_MEMORY);
+    (void)pool;
+    return cudaMallocAsync(pointer, size, stream);
 }
 EXPORT cudaError_t cudaFree(void *pointer) { return release(pointer); }
 EXPORT cudaError_t cudaFreeHost(void *pointer) { return release(pointer); }
 EXPORT cudaError_t cudaFreeAsync(void *pointer, void *stream)
 {
-    (void)stream;
-    return release(pointer);
+    return captured_by(stream) ? SUCCESS : release(pointer); /* a graph would free it in each launch */
 }
 
 EXPORT cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)

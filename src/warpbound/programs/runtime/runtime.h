@@ -96,6 +96,7 @@ transfer_request slice(const copy_3d *parameters, size_t z);
 /* graphs (graphs.c) */
 typedef struct graph graph;
 graph *new_graph(void);
+cudaError_t allocate_for_graph(void **pointer, size_t size);
 graph *captured_by(void *stream); /* the graph that records what the stream is given; NULL: none */
 void graph_add_launch(graph *to, launch_request what);
 void graph_add_transfer(graph *to, transfer_request what);
