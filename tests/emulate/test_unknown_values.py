@@ -7,7 +7,9 @@ from support.emulator.one_instruction import instruction
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate.memory_windows import Window
-from warpbound.emulate.value_dependence import deciding_arrays, dependents_of
+from warpbound.emulate.sample_coverage import block_numbers, warning
+from warpbound.emulate.shared_words import SharedWords
+from warpbound.emulate.value_dependence import deciding_arrays, dependents_of, draws_work_from_counter
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.kernel import Program
@@ -66,6 +68,11 @@ extern "C" __global__ void added_to(const int* unknown, int* sums, int* out) {
 def line(text):
     """Where the text stands in the source."""
     return SOURCE[: SOURCE.index(text)].count("\n") + 1
+
+
+def named(program, trace):
+    """The arrays that decide, as an answer names them."""
+    return deciding_arrays(program, trace, SharedWords(program, trace.accesses["shared"]).may_reach)
 
 
 def unknown(kernel, args, arch=80, block=32):
@@ -164,7 +171,7 @@ def test_arrays_that_decide_are_named():
         "rows": 8, "row_start": np.arange(9, dtype=np.int32) * 4, "column": "u16[32]:zeros", "value": "f32[32]:ones",
         "x": "f32[65536]:ones", "y": "f32[8]",
     }  # fmt: skip
-    said = deciding_arrays(program, emulate.trace(program, launch(grid=1, block=256, args=args), [0]))
+    said = named(program, emulate.trace(program, launch(grid=1, block=256, args=args), [0]))
     assert len(said) == 2
     assert said[0].endswith("depend on the contents of 'row_start'")
     assert said[0].startswith("branches in line")
@@ -191,10 +198,64 @@ def test_what_was_overwritten_under_a_guard_is_clean_there(lines, tainted):
 def test_a_stream_depends_on_nothing():
     program = compile_program(EXAMPLES / "saxpy.cu", "sm_90")
     args = {"n": 64, "a": 2.0, "x": "f32[64]:ones", "y": "f32[64]:ones"}
-    assert deciding_arrays(program, emulate.trace(program, launch(grid=1, block=64, args=args), [0])) == ()
+    assert named(program, emulate.trace(program, launch(grid=1, block=64, args=args), [0])) == ()
 
 
 def test_the_first_bytes_of_each_block_may_hold_something_at_the_start():
     window = Window("shared", 64, np.repeat([0, 1], 32))
     window.watch(32)
     assert window.untouched(np.arange(32), 4).tolist() == 2 * [*8 * [False], *8 * [True]]
+
+
+PIPELINE = """
+#include <cooperative_groups.h>
+#include <cuda/pipeline>
+__global__ void tiles(const float4* x, float* y, int n) {
+    extern __shared__ float4 data[];
+    auto block = cooperative_groups::this_thread_block();
+    __shared__ cuda::pipeline_shared_state<cuda::thread_scope_block, 2> state;
+    auto pipeline = cuda::make_pipeline(block, &state);
+    float sum = 0;
+    for (int i = 0; i <= n; i++) {
+        if (i < n) {
+            pipeline.producer_acquire();
+            cuda::memcpy_async(block, data + i % 2 * 64, x + (blockIdx.x * n + i) * 64, 1024, pipeline);
+            pipeline.producer_commit();
+        }
+        if (i > 0) {
+            pipeline.consumer_wait();
+            sum += data[(i - 1) % 2 * 64 + threadIdx.x].x;
+            pipeline.consumer_release();
+        }
+    }
+    y[blockIdx.x * 64 + threadIdx.x] = sum;
+}
+__global__ void flagged(const int* x, float* y) {
+    __shared__ int data[64], flag;
+    data[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    if (threadIdx.x == 0) flag = data[3] > 2;
+    __syncthreads();
+    if (flag) y[threadIdx.x] = sqrtf(y[threadIdx.x + 64]);
+}
+"""
+
+
+@pytest.mark.parametrize("arch", [80, 90])
+def test_barriers_in_shared_memory_are_not_the_data_beside_them(arch: int) -> None:
+    """cuda::pipeline keeps mbarriers and a count of users beside the tiles; copied data decide nothing of them."""
+    program = compile_program(PIPELINE, f"sm_{arch}", "tiles")
+    args = {"x": "f32[65536]", "y": "f32[4096]", "n": 4}
+    trace = emulate.trace(program, launch(grid=64, block=64, smem=2048, args=args), [0, 40])
+    assert not trace.stopped
+    assert not trace.ungiven
+    assert not any("depend" in sentence for sentence in trace.unknown)
+    assert not draws_work_from_counter(program)
+    assert not warning(program, trace, trace.executed, block_numbers(program))
+
+
+@pytest.mark.parametrize("arch", [80, 90])
+def test_data_that_decide_through_shared_memory_are_still_named(arch: int) -> None:
+    program = compile_program(PIPELINE, f"sm_{arch}", "flagged")
+    trace = emulate.trace(program, launch(grid=1, block=64, args={"x": "i32[64]", "y": "f32[128]"}), [0])
+    assert trace.ungiven

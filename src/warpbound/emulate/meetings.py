@@ -62,6 +62,7 @@ class MeetingRecorder:
 
     def __init__(self, rows: Iterable[int]) -> None:
         self.rows = frozenset(rows)
+        self._rows = np.array(sorted(self.rows), np.int64)
         self.ended: defaultdict[int, int] = defaultdict(int)  # barrier -> phases
         self.events: dict[int, defaultdict[int, list[Event]]] = {row: defaultdict(list) for row in sorted(self.rows)}
         self._last: dict[int, tuple[int, int]] = {}  # row -> instruction and clock of its last event
@@ -69,9 +70,9 @@ class MeetingRecorder:
     def note(self, met_at: "Met", at: int, clock: int, warps: Numbers, over: NDArray[np.bool_]) -> None:
         """One execution of instruction `at` by `warps` (rows of the trace); over : whether the phase ended."""
         phases: dict[int, dict[int, int]] = {}
-        for place, (warp, barrier) in enumerate(zip(warps.tolist(), met_at.barriers.tolist(), strict=True)):
-            if warp in self.rows:
-                phases.setdefault(warp, {})[barrier] = place
+        own = np.flatnonzero(np.isin(warps, self._rows))
+        for place, warp, barrier in zip(own.tolist(), warps[own].tolist(), met_at.barriers[own].tolist(), strict=True):
+            phases.setdefault(warp, {})[barrier] = place
         for warp, places in phases.items():
             ended_phases = tuple((barrier, self.ended[barrier]) for barrier in places)
             size_B = 0 if met_at.size_B is None else int(met_at.size_B[min(places.values())])
@@ -81,7 +82,7 @@ class MeetingRecorder:
                 events.pop()
             self._last[warp] = at, clock
             events.append(Event(met_at.kind, ended_phases, size_B))
-        for barrier in {met_at.barriers[place].item() for place in np.flatnonzero(over)}:
+        for barrier in np.unique(met_at.barriers[over]).tolist():
             self.ended[barrier] += 1
 
     def meetings(self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]]) -> Meetings:

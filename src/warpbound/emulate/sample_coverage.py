@@ -13,8 +13,9 @@ from collections.abc import Set
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.shared_words import SharedWords
 from warpbound.emulate.trace import Trace
-from warpbound.emulate.value_dependence import dependents_of, guard_name, taint
+from warpbound.emulate.value_dependence import Reach, brings_from_outside, dependents_of, guard_name, taint
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
@@ -24,16 +25,19 @@ _TRIED_AGAIN = ("mbarrier", "tensor_memory")
 _LINEAR = frozenset({"add", "multiply_add", "shifted_add", "move", "special_register", "to_uniform"})  # rules
 
 
-def uneven_loops(program: Program, executions: NDArray[np.int64], numbers: Set[int]) -> tuple[int, ...]:
+def uneven_loops(
+    program: Program, executions: NDArray[np.int64], numbers: Set[int], reach: Reach | None = None
+) -> tuple[int, ...]:
     """Source lines of the loops whose trip counts depend on `blockIdx` or data, and of loops that no warp entered.
 
     executions : times each sampled warp that stands for others issued each instruction, shape (w, instructions).
     numbers : the instructions that read `blockIdx`; none if the sample has blocks of every class that it makes.
+    reach : as of `value_dependence.tainted_before`.
     """
     code, flow = program.instructions, program.flow
-    sources = _bent(program, numbers) | {i for i, instruction in enumerate(code) if instruction.traits.is_global_load}
-    branches = set(dependents_of(program, sources).branches)
-    any_branch = branches | set(dependents_of(program, numbers).branches)
+    sources = _bent(program, numbers) | {i for i, instruction in enumerate(code) if brings_from_outside(instruction)}
+    branches = set(dependents_of(program, sources, reach).branches)
+    any_branch = branches | set(dependents_of(program, numbers, reach).branches)
     lines = []
     for loop in flow.loops:
         inside = {i for n in loop.blocks for i in range(flow.blocks[n].first, flow.blocks[n].last)}
@@ -48,9 +52,17 @@ def uneven_loops(program: Program, executions: NDArray[np.int64], numbers: Set[i
 def _waits(program: Program, inside: Set[int], leaving: Set[int]) -> bool:
     """Whether a loop does nothing but try again: it is left when an mbarrier, or space in tensor memory, is there."""
     code = program.instructions
-    conditions = {name for i in leaving for name in reads(code[i])}
-    writers = [i for i in inside if conditions.intersection(writes(code[i]))]
+    writers = [i for branch in leaving for i in _deciding(program, inside, branch)]
     return bool(writers) and all(code[i].traits.waits_for in _TRIED_AGAIN for i in writers)
+
+
+def _deciding(program: Program, inside: Set[int], branch: int) -> list[int]:
+    """What writes the condition of a branch of a loop: the last one before it, or all in the loop if none is sure."""
+    code, conditions = program.instructions, set(reads(program.instructions[branch]))
+    first = next(block.first for block in program.flow.blocks if block.first <= branch < block.last)
+    before = (i for i in reversed(range(first, branch)) if conditions.intersection(writes(code[i])))
+    last = next(before, None)
+    return [i for i in inside if conditions.intersection(writes(code[i]))] if last is None else [last]
 
 
 def skips_all_loops(program: Program, executions: NDArray[np.int64]) -> bool:
@@ -97,7 +109,7 @@ def warning(program: Program, trace: Trace, executions: NDArray[np.int64], numbe
     blocks = len(trace.blocks)
     if blocks >= trace.of_blocks:
         return ""
-    lines = uneven_loops(program, executions, numbers)
+    lines = uneven_loops(program, executions, numbers, SharedWords(program, trace.accesses["shared"]).may_reach)
     if not lines:
         return ""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]}-{lines[-1]}"

@@ -15,6 +15,7 @@ from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.limits import LIMITS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
+from warpbound.emulate.shared_words import SharedWords
 from warpbound.emulate.store_to_load import with_reloaded
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace, only_blocks
@@ -132,6 +133,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     def reloads(loads: Set[int]) -> Set[int]:
         return with_reloaded(kernel.program, accesses["global"], loads)
 
+    reach = SharedWords(kernel.program, accesses["shared"]).may_reach
     result = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
@@ -140,8 +142,8 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         threads=np.ascontiguousarray(recording.threads.T),
         streams={row: joined(recording.streams[row]) for row in recording.streams if row in recording.kept_streams},
         accesses=accesses,
-        unknown=unknowns(kernel.program, recording.unknown, reloads),
-        ungiven=array_refusals(kernel.program, recording.unknown, reloads),
+        unknown=unknowns(kernel.program, recording.unknown, reloads, reach),
+        ungiven=array_refusals(kernel.program, recording.unknown, reloads, reach),
         arrays=arrays_of(kernel),
         stopped="" if problem is None else str(problem),
         waited=isinstance(problem, Endless),
@@ -152,4 +154,4 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
         GRID_BARRIER
     }
-    return replace(result, notes=notes + deciding_arrays(kernel.program, result, unasked))
+    return replace(result, notes=notes + deciding_arrays(kernel.program, result, reach, unasked))

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Set
 
 from warpbound.emulate.control_dependence import ControlDependence
 from warpbound.emulate.launch_memory import CONSTANT, GLOBAL_SECTIONS, USER_BANK, is_known, symbol_named
-from warpbound.emulate.value_dependence import address_registers, dependents_of, lines_of, taint
+from warpbound.emulate.value_dependence import Reach, address_registers, dependents_of, lines_of, taint
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import Instruction, Operand
 from warpbound.program.kernel import Program, Symbol
@@ -38,35 +38,36 @@ class Ungiven:
         where = lines_of(program, self.readers)
         return f"{self.what} is read{where} and not given: it is taken as 0; give it by {self.option}"
 
-    def refusal(self, program: Program, brought: Set[int]) -> str:
-        """Why there is no time, if what the instructions `brought` read decides; else empty."""
-        branches = deciding_branches(program, brought)
+    def refusal(self, program: Program, brought: Set[int], reach: Reach | None = None) -> str:
+        """Why there is no time, if what the instructions `brought` read decides; else empty. reach : as of
+        `value_dependence.tainted_before`."""
+        branches = deciding_branches(program, brought, reach)
         if not branches:
             return ""
         where = lines_of(program, branches)
         return f"branches{where} depend on {self.what}, which is not given: give it by {self.option}"
 
 
-def deciding_branches(program: Program, loads: Set[int]) -> tuple[int, ...]:
+def deciding_branches(program: Program, loads: Set[int], reach: Reach | None = None) -> tuple[int, ...]:
     """The branches that matter and depend on what the instructions `loads` bring."""
     control = ControlDependence(program)
-    return tuple(at for at in dependents_of(program, loads).branches if control.matters(at))
+    return tuple(at for at in dependents_of(program, loads, reach).branches if control.matters(at))
 
 
 def array_refusals(
-    program: Program, unknown: Mapping[str, Set[int]], reloads: Callable[[Set[int]], Set[int]]
+    program: Program, unknown: Mapping[str, Set[int]], reloads: Callable[[Set[int]], Set[int]], reach: Reach
 ) -> tuple[str, ...]:
     """Why there is no time, for each array whose contents nobody gave and that decides.
 
     unknown : what was read (CONTENTS_OF) -> instructions that read it. reloads : adds the loads that read values stored
-    from those.
+    from those. reach : as of `value_dependence.tainted_before`.
     """
     refusals = []
     for what, readers in unknown.items():
         before, quote, name = what.rstrip("'").partition("'")
         if quote and CONTENTS_OF.startswith(before):
             array = Ungiven(f"the contents of '{name}'", frozenset(readers), BY_ARG.format(name=name))
-            refusals.append(array.refusal(program, reloads(readers)))
+            refusals.append(array.refusal(program, reloads(readers), reach))
     return tuple(filter(None, refusals))
 
 

@@ -23,6 +23,7 @@ from warpbound.quick_dataclasses import dataclass
 _ON_CHIP = frozenset({"shared", "local", "tensor"})  # spaces that are followed, each as one value
 _TURNS = frozenset({"branch", "exit", "call", "return"})  # kinds of instructions that lead elsewhere
 _LINES = 5  # that a sentence names
+Reach = Callable[[Set[int], int], bool]  # stores to shared memory, a load from it
 
 
 @dataclass(frozen=True)
@@ -33,10 +34,10 @@ class Dependents:
     addresses: tuple[int, ...]
 
 
-def dependents_of(program: Program, loads: Set[int]) -> Dependents:
-    """The branches and addresses that depend on what `loads` (indices of instructions) load."""
-    code, names, before = program.instructions, program.register_sets, tainted_before(program, loads)
-    checks = _checks(program).union(short_ways(program))
+def dependents_of(program: Program, loads: Set[int], reach: Reach | None = None) -> Dependents:
+    """The branches and addresses that depend on what `loads` (indices of instructions) load. reach : as below."""
+    code, names, before = program.instructions, program.register_sets, tainted_before(program, loads, reach)
+    checks = _checks(program).union(short_ways(program), _last_users(program))
     branches = [
         i
         for i, instruction in enumerate(code)
@@ -57,9 +58,23 @@ def _checks(program: Program) -> set[int]:
     return {blocks[n].last - 1 for n in range(len(blocks)) if n not in traps and traps.intersection(blocks[n].follows)}
 
 
-def tainted_before(program: Program, loads: Set[int]) -> list[int]:
+def _last_users(program: Program) -> set[int]:
+    """Exits before nothing but mbarriers that end: the last thread that uses a cuda::pipeline ends its barriers."""
+    code, result, only_ends = program.instructions, set[int](), False
+    for at in reversed(range(len(code))):
+        if code[at].traits.is_exit and code[at].guard is not None and only_ends:
+            result.add(at)
+        ends = code[at].traits.is_exit or (code[at].opcode == "SYNCS" and "CCTL" in code[at].modifiers)
+        only_ends = ends and (only_ends or code[at].guard is None)
+    return result
+
+
+def tainted_before(program: Program, loads: Set[int], reach: Reach | None = None) -> list[int]:
     """The registers that depend on `loads` before each instruction, also through shared and local memory; sets as of
-    `program.register_sets`."""
+    `program.register_sets`.
+
+    reach : whether what some stores write to shared memory may be what a load reads, as an execution has shown.
+    """
     code, reads = program.instructions, program.register_sets.reads
     sources, order = set(loads), shared_order(program)
     while True:
@@ -76,17 +91,25 @@ def tainted_before(program: Program, loads: Set[int]) -> list[int]:
             for i, instruction in enumerate(code)
             if i not in sources
             and (instruction.traits.loads & (spaces - {"shared"})
-                 or (shared and "shared" in instruction.traits.loads and order.sources(shared, {i})))
+                 or ("shared" in instruction.traits.loads and (from_ := order.sources(shared, {i}))
+                     and (reach is None or reach(from_, i))))
         }
         if not more:
             return before
         sources |= more
 
 
+def brings_from_outside(instruction: Instruction) -> bool:
+    """Whether it loads from global memory; an atomic of block scope (.SM) is of the threads of one block, such as the
+    users of a cuda::pipeline."""
+    of_block = instruction.traits.kind == "atomic" and "SM" in instruction.modifiers
+    return instruction.traits.is_global_load and not of_block
+
+
 def draws_work_from_counter(program: Program) -> bool:
     """Whether branches depend on what atomics on global memory return: work counters, queues, locks."""
-    atomics = {i for i, instruction in enumerate(program.instructions) if instruction.traits.kind == "atomic"}
-    draws = {i for i in atomics if program.instructions[i].traits.is_global_load}
+    code = program.instructions
+    draws = {i for i, x in enumerate(code) if x.traits.kind == "atomic" and brings_from_outside(x)}
     return bool(draws) and bool(dependents_of(program, draws).branches)
 
 
@@ -194,10 +217,12 @@ def address_registers(instruction: Instruction) -> frozenset[str]:
 # --- sentences of the report ---
 
 
-def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozenset()) -> tuple[str, ...]:
+def deciding_arrays(
+    program: Program, trace: Trace, reach: Reach, without: Set[str] = frozenset()
+) -> tuple[str, ...]:
     """A sentence for each array whose contents decide branches or addresses, so that the work depends on them.
 
-    without : names of arrays to leave out.
+    reach : as of `tainted_before`. without : names of arrays to leave out.
     """
     accesses = trace.accesses["global"]
     loads = np.array([instruction.traits.is_global_load for instruction in program.instructions])[accesses.instruction]
@@ -211,31 +236,31 @@ def deciding_arrays(program: Program, trace: Trace, without: Set[str] = frozense
         inside = loads & (places >= np.uint64(start)) & (places < np.uint64(start + size))
         if not inside.any():
             continue
-        text = _dependents(program, set(np.unique(accesses.instruction[inside]).tolist()))
+        text = _dependents(program, set(np.unique(accesses.instruction[inside]).tolist()), reach)
         if text:
             sentences.append(f"{text} depend on the contents of '{name}'")
     return tuple(sentences)
 
 
 def unknowns(
-    program: Program, unknown: Mapping[str, Set[int]], reloads: Callable[[Set[int]], Set[int]]
+    program: Program, unknown: Mapping[str, Set[int]], reloads: Callable[[Set[int]], Set[int]], reach: Reach
 ) -> tuple[str, ...]:
     """A sentence for each kind of unknown contents: its readers, the assumption, the dependents.
 
     unknown : what was read -> indices of the instructions that read it. reloads : adds the loads that read values
-    stored from those.
+    stored from those. reach : as of `tainted_before`.
     """
-    return tuple(_sentence(program, name, loads, reloads(loads)) for name, loads in unknown.items())
+    return tuple(_sentence(program, name, loads, reloads(loads), reach) for name, loads in unknown.items())
 
 
-def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int]) -> str:
-    text, dependents = f"{name} read{lines_of(program, loads)} and taken as 0", _dependents(program, brought)
+def _sentence(program: Program, name: str, loads: Set[int], brought: Set[int], reach: Reach) -> str:
+    text, dependents = f"{name} read{lines_of(program, loads)} and taken as 0", _dependents(program, brought, reach)
     return f"{text}; {dependents} depend on it" if dependents else text
 
 
-def _dependents(program: Program, loads: Set[int]) -> str:
+def _dependents(program: Program, loads: Set[int], reach: Reach) -> str:
     """The branches and addresses that loads decide, with their lines; nothing where there are none."""
-    result = dependents_of(program, loads)
+    result = dependents_of(program, loads, reach)
     return " and ".join(
         f"{what}{lines_of(program, which)}"
         for what, which in (("branches", result.branches), ("addresses", result.addresses))

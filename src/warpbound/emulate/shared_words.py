@@ -1,0 +1,61 @@
+"""Which words of shared memory the sampled warps touched: whether a load may read what some stores wrote.
+
+Models   Words of the recorded accesses of each instruction, of all sampled blocks together. Which word an access
+         touches depends on no contents, or its address is named among those that do.
+         An instruction without a recorded access (a poll that never had to be repeated) touches the words of those with
+         the same address operand.
+Omits    Instructions for which there is no such word either: they may touch any.
+"""
+
+from collections.abc import Set
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.trace import Accesses
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+from warpbound.program.registers import lane_bytes
+
+WORD_B = 4
+
+
+class SharedWords:
+    """Words that each instruction of a trace touched; accesses : to shared memory."""
+
+    def __init__(self, program: Program, accesses: Accesses) -> None:
+        self._code, self._accesses = program.instructions, accesses
+        self._words: dict[int, NDArray[np.int64]] = {}
+
+    def may_reach(self, stores: Set[int], load: int) -> bool:
+        """Whether a load touched a word that one of the stores touched too."""
+        read = self._of(load)
+        written = [self._of(store) for store in stores]
+        if not len(read) or not all(map(len, written)):
+            return bool(stores)
+        return any(np.isin(read, words).any() for words in written)
+
+    def _of(self, at: int) -> NDArray[np.int64]:
+        """The words of an instruction, in ascending order."""
+        if at not in self._words:
+            address, own = _address(self._code[at]), self._touched(at)
+            alike = (i for i, x in enumerate(self._code) if address and i != at and _address(x) == address)
+            self._words[at] = own if len(own) else np.unique(np.concatenate([own, *map(self._touched, alike)]))
+        return self._words[at]
+
+    def _touched(self, at: int) -> NDArray[np.int64]:
+        accesses = self._accesses
+        rows = np.flatnonzero(accesses.instruction == at)
+        if not len(rows):
+            return np.empty(0, np.int64)
+        kinds = np.stack([accesses.base[rows], accesses.pattern[rows].astype(np.uint64)])
+        base, pattern = np.unique(kinds, axis=1).astype(np.int64)
+        lanes = base[:, None] + accesses.patterns.offsets[pattern].astype(np.int64)
+        first = np.unique(lanes[accesses.patterns.active[pattern]] // WORD_B)
+        count = -(-lane_bytes(self._code[at]) // WORD_B)
+        return np.unique(first[:, None] + np.arange(count))
+
+
+def _address(instruction: Instruction) -> str:
+    """The operand that is the address in shared memory; empty without one."""
+    return next((x.text for x in instruction.operands if x.kind == "memory" and not x.text.startswith("desc")), "")
