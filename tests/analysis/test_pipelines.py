@@ -13,6 +13,7 @@ from warpbound.program.cuda import Options
 from warpbound.report.document import document, schema
 from warpbound.report.pipelines import sentence
 from warpbound.result.pipeline import Pipeline
+from warpbound.whatif.code_changes import EASINGS
 
 pytestmark = pytest.mark.cuda
 
@@ -45,6 +46,15 @@ def test_the_answer_says_how_many_stages_are_in_flight_and_what_binds():
     assert 0 < loads(entry) < entry["latency"]["cycles"]
     text = SOURCE.read_text().splitlines()
     assert all("fetch(" in text[line - 1] for line in row["lines"])
+
+
+def test_blocks_that_copy_the_same_tiles_could_share_them_in_a_cluster():
+    """Neighbours along x share A, those along y share B: each is half of what a block copies."""
+    changes = {w["change"]: w for w in answer(l2_bandwidth=3000)["whatifs"]}
+    two, four = (changes[f"clusters of {size} blocks with multicast copies"] for size in ("2 x 1", "2 x 2"))
+    assert 1.1 < two["speedup"] < four["speedup"] < changes[EASINGS["l2"][1]]["speedup"] * 1.01
+    assert two["why"].startswith("50 % of what a block copies")
+    assert four["mechanism"] == "multicast"
 
 
 @pytest.mark.broad

@@ -18,6 +18,7 @@ from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_the_work
+from warpbound.analysis.multicast import multicast_changes
 from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.sustained import drawn_watts, limiter, power_whatifs, settled, source
@@ -155,7 +156,10 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     stages, other_stages = work.pipelines()
     lines = code_tables.source_lines(program, shown)
     accesses = code_tables.memory_accesses(program, work.accesses())
-    changes = (*changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages, *changes)
+    changes = (
+        *changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages,
+        *multicast_changes(case, work), *changes,
+    )  # fmt: skip
     return KernelResult(
         **frame(case),
         **time_fields(case, timed),
