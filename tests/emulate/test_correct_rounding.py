@@ -1,6 +1,7 @@
 """Fused multiply-adds against exact fractions, where rounding twice would go wrong."""
 
 from fractions import Fraction
+from itertools import product
 from math import ceil, copysign, floor, trunc
 
 import numpy as np
@@ -178,3 +179,14 @@ def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
     monkeypatch.setattr(correct_rounding, "_scalar_fma", None)
     zero = (a == 0) | (b == 0)
     assert np.array_equal(correct_rounding.fma64(a[zero], b[zero], c[zero]), c[zero])
+
+
+def test_fma64_of_products_that_c_absorbs(monkeypatch):
+    tiny = [2.0**-1074, -3 * 2.0**-1074, 2.0**-1022, -(2.0**-700), 2.0**-500, -(2.0**-450), 0.0]
+    addends = [1.0, -1.0, 2.0**-899, -(2.0**-901), 2.0**-1022, -(2.0**-1074), np.nextafter(1, 0), 2.0**1023]
+    a, b, c = (np.array(part) for part in zip(*product(tiny, tiny, addends), strict=True))
+    calls, scalar = [], correct_rounding._scalar_fma
+    wanted = [scalar(*map(float, lane), "RN") for lane in zip(a, b, c, strict=True)]
+    monkeypatch.setattr(correct_rounding, "_scalar_fma", lambda *given: calls.append(given) or scalar(*given))
+    assert correct_rounding.fma64(a, b, c).tobytes() == np.array(wanted).tobytes()
+    assert len(calls) < len(a) / 4  # the others are done at once

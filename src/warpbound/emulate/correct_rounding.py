@@ -165,9 +165,9 @@ def fma64_directed(a: Value, b: Value, c: Value, direction: str) -> Value:
             result = _directed64(top, tail, result, direction)
         difficult = ~_comfortable(a, b, c, result)
         if direction == "RN" and difficult.any():
-            once = difficult & _rounded_once(a, b, c)
-            result = np.where(once, a * b + c, result)
-            difficult &= ~once
+            once, absorbed = _rounded_once(a, b, c), _absorbed(a, b, c)
+            result = np.select([difficult & once, difficult & absorbed], [a * b + c, c], result)
+            difficult &= ~(once | absorbed)
         if difficult.any():
             result = np.atleast_1d(result).copy()
             places = np.flatnonzero(np.atleast_1d(difficult))
@@ -191,6 +191,13 @@ def _rounded_once(a: Value, b: Value, c: Value) -> Value:
     """Where the plain way rounds at most once: a product of 0, nothing but a product, or no number."""
     product = a * b
     return (a == 0) | (b == 0) | ((c == 0) & (product != 0)) | ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
+
+
+def _absorbed(a: Value, b: Value, c: Value) -> Value:
+    """Where the product is less than half of the last bit of c, so that the sum rounds to c."""
+    far_below = (np.abs(c) >= 2.0**-900) & (np.abs(a * b) <= 2.0**-1000)
+    below_all = (np.abs(a) <= 2.0**-600) & (np.abs(b) <= 2.0**-600)
+    return (c != 0) & np.isfinite(c) & (far_below | below_all)
 
 
 def _directed64(top: Value, tail: Value, near: Value, direction: str) -> Value:
