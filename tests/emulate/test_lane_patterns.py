@@ -1,0 +1,43 @@
+"""Packed accesses are the accesses that were packed, whichever lanes take part."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from warpbound.emulate.lane_patterns import LANES, Packed, joined, packed
+
+ADDRESSES = st.lists(st.sampled_from((0, 4, 64, 1024)), min_size=LANES, max_size=LANES)
+MASKS = st.lists(st.booleans(), min_size=LANES, max_size=LANES)
+
+
+def lanes_of(small: Packed) -> list[dict[int, int]]:
+    """Lane -> address of each access."""
+    addresses = small.base[:, None] + small.patterns.offsets[small.pattern]
+    return expected(addresses, small.patterns.active[small.pattern])
+
+
+def expected(addresses: np.ndarray, active: np.ndarray) -> list[dict[int, int]]:
+    return [
+        {lane: int(row[lane]) for lane in np.flatnonzero(mask).tolist()}
+        for row, mask in zip(addresses, active, strict=True)
+    ]
+
+
+@given(st.lists(st.tuples(ADDRESSES, MASKS), min_size=1, max_size=12))
+def test_packed_accesses_have_their_lanes_and_addresses(rows: list[tuple[list[int], list[bool]]]) -> None:
+    addresses = np.array([row for row, _ in rows], np.uint64)
+    active = np.array([mask for _, mask in rows])
+    active[:, 0] |= ~active.any(axis=1)
+    half = len(rows) // 2
+    parts = [packed(addresses[part], active[part]) for part in (slice(half), slice(half, None))]
+    assert lanes_of(packed(addresses, active)) == lanes_of(joined(parts)) == expected(addresses, active)
+
+
+@pytest.mark.parametrize("count", [0, 2, 17, 30, 31])
+def test_lanes_at_one_address_are_told_apart_from_fewer_of_them(count: int) -> None:
+    """A counter at the start of a line: 32 lanes, 30 of them and 2 are different accesses."""
+    addresses = np.full((2, LANES), 4096, np.uint64)
+    active = np.ones((2, LANES), np.bool_)
+    active[1, :count] = False
+    assert lanes_of(packed(addresses, active)) == expected(addresses, active)
