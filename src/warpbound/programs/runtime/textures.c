@@ -33,18 +33,19 @@ EXPORT channels cudaCreateChannelDesc(int x, int y, int z, int w, int kind) { re
 
 static int known_size(extent size, unsigned flags)
 {
+    if (!size.width)
+        return 0;
     if (flags & CUBEMAP)
         return size.height == size.width && size.depth && (flags & LAYERED ? size.depth % FACES == 0 : size.depth == FACES);
-    return size.width && (size.height || !size.depth || flags & LAYERED) && (size.depth || !(flags & LAYERED));
+    return (size.height || !size.depth || flags & LAYERED) && (size.depth || !(flags & LAYERED));
 }
 
 static size_t slices(extent size) { return size.depth ? size.depth : 1; }
 
-static cudaError_t place(array *result, word address, const channels *format, extent size, unsigned flags)
+static array array_at(word address, const channels *format, extent size, unsigned flags)
 {
     size_t pitch = size.width * element_size(*format);
-    *result = (array){(char *)(uintptr_t)address, size.width, size.height, pitch, size.depth, *format, flags};
-    return SUCCESS;
+    return (array){(char *)(uintptr_t)address, size.width, size.height, pitch, size.depth, *format, flags};
 }
 
 static size_t bytes_of(const channels *format, extent size)
@@ -71,7 +72,8 @@ EXPORT cudaError_t cudaMalloc3DArray(array **result, const channels *format, ext
     if (error)
         return finish(error);
     *result = malloc(sizeof **result);
-    return place(*result, address, format, size, flags);
+    **result = array_at(address, format, size, flags);
+    return SUCCESS;
 }
 
 EXPORT cudaError_t cudaMallocArray(array **result, const channels *format, size_t width, size_t height, unsigned flags)
@@ -109,7 +111,7 @@ EXPORT cudaError_t cudaMallocMipmappedArray(mipmapped **result, const channels *
         word address;
         error = ASK(ALLOCATE, &address, 1, bytes_of(format, size), DEVICE_MEMORY);
         if (!error)
-            place(&own->levels[own->count], address, format, size, flags);
+            own->levels[own->count] = array_at(address, format, size, flags);
         size = (extent){half(size.width), half(size.height), flags & (LAYERED | CUBEMAP) ? size.depth : half(size.depth)};
     }
     if (error)
