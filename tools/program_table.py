@@ -288,7 +288,7 @@ def overheads(rows: Sequence[str]) -> list[str]:
 
 def _line(one: dict[str, Any]) -> str:
     how = verdict(one)
-    known = *one.get("problems", []), *one.get("unsupported", []), _complaint(str(one.get("output", "")))
+    known = *one.get("unsupported", []), *one.get("problems", []), _complaint(str(one.get("output", "")))
     reasons = [] if how in ("passed", "ended with 0") else known
     return _row(
         one["name"], one["gpu"], how, one.get("launches", ""), one.get("executed", ""),
