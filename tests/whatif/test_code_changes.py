@@ -146,6 +146,16 @@ def test_operands_of_tensor_cores_are_coalesced_into_tiles() -> None:
     assert tiles.work.memory.l1_wavefronts == pytest.approx(20.0)
 
 
+def test_rows_shorter_than_a_line_take_wavefronts_and_no_sectors() -> None:
+    """A tile of 64-byte rows by 16 bytes a lane: eight lines per request where four hold them; no tiles to make."""
+    rows = Memory(global_load_requests=20.0, l1_sectors_load=320.0, l1_wavefronts=160.0, ideal_sectors=316.0,
+                  l2_sectors_read=320.0, touched_bytes=2560.0)  # fmt: skip
+    changes = {each.change: each for each in of_the_work(work(memory=rows, tensor={"fp16": 1.0}), PLACE)}
+    why = changes["coalesced global accesses"].why
+    assert why == "8.0 wavefronts of L1 per request where 4.0 bring the same sectors: whole lines"
+    assert not any("tiles kept on the SM" in change for change in changes)
+
+
 def test_coalesced_accesses_are_not_told_to_coalesce() -> None:
     fine = Memory(global_load_requests=4.0, l1_sectors_load=16.0, dram_bytes_read=4096.0, ideal_sectors=16.0)
     unknown = replace(fine, ideal_sectors=0.0)

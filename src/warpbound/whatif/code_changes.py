@@ -69,12 +69,17 @@ def of_the_work(work: Workload, place: Place, once: float = 0.0) -> Iterator[Alt
         if (alternative := find(work, place)) is not None:
             yield alternative
     spread, near = _coalesced(work, place), nearer(work, place, once)
-    if spread and near and any(work.tensor.values()):
+    if spread and near and any(work.tensor.values()) and _wastes_sectors(work.memory):
         both = nearer(spread.work, place, once) or spread
         why = f"{spread.why}, as each lane loads the operands that the tensor cores take from it"
         yield replace(both, change=TILES, why=why, cost="shared memory of a tile")
     else:
         yield from (each for each in (spread, near) if each)
+
+
+def _wastes_sectors(memory: Memory) -> bool:
+    """Whether accesses take notably more sectors than would hold their bytes, as fragments loaded lane by lane do."""
+    return memory.l1_sectors_load + memory.l1_sectors_store > NO_WASTE * memory.ideal_sectors
 
 
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
@@ -135,6 +140,9 @@ def _coalesced(work: Workload, place: Place) -> Alternative | None:
                                 l1_sectors_store=share * memory.l1_sectors_store, l1_wavefronts=wavefronts,
                                 store_pieces=_pieces(memory, spread * share))  # fmt: skip
     why = f"{spread:.1f} sectors per request where {spread * share:.1f} hold the same bytes"
+    if not _wastes_sectors(memory) and wavefronts < memory.l1_wavefronts:
+        before, after = (count / _requests(memory) for count in (memory.l1_wavefronts, wavefronts))
+        why = f"{before:.1f} wavefronts of L1 per request where {after:.1f} bring the same sectors: whole lines"
     return Alternative(COALESCED, why, better, place)
 
 
