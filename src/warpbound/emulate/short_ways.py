@@ -39,6 +39,7 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
     if not any(calls(instruction) for instruction in code):
         return {}
     control, ways = ControlDependence(program), {}
+    starts = {code[block.first].address: number for number, block in enumerate(blocks)}
     for number, block in enumerate(blocks):
         at = block.last - 1
         branch = code[at]
@@ -51,7 +52,7 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
             continue
         end = control.block_of[meet]
         calling = [follow for follow in block.follows if _only_calls(program, follow, end)]
-        long = _way(program, calling[0], end) if len(calling) == 1 else frozenset()
+        long = _way(program, calling[0], end, starts) if len(calling) == 1 else frozenset()
         if long and at not in long and all(_is_arithmetic(program, i) for i in long):
             (short,) = set(block.follows) - set(calling)
             results = frozenset(name for i in long for name in writes(code[i]))
@@ -70,10 +71,9 @@ def _only_calls(program: Program, first: int, meet: int) -> bool:
     return sum(calls(code[i]) for i in way) == 1
 
 
-def _way(program: Program, first: int, meet: int) -> frozenset[int]:
-    """The instructions from a block to another one, with the functions that they call."""
+def _way(program: Program, first: int, meet: int, starts: Mapping[int, int]) -> frozenset[int]:
+    """The instructions from a block to another one, with the functions that they call. starts : blocks by address."""
     blocks, inside, pending = program.flow.blocks, set[int](), [first]
-    starts = {program.instructions[block.first].address: number for number, block in enumerate(blocks)}
     while pending:
         number = pending.pop()
         if number == meet or number in inside:
