@@ -29,6 +29,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
+VIRTUAL_TABLE = "_ZTV"  # of a C++ class, which the code makes and nobody gives
 SAMPLE_STEP_LIMIT = 2_000_000  # within PATIENCE_S: a sampled block may wait for one that is not in the sample
 
 
@@ -151,7 +152,8 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         notes=notes,
         meetings=recording.meetings(warps_of(kernel, blocks)),
     )
-    unasked = {allocation.name for allocation in kernel.memory.image.allocations if not allocation.known} | {
-        GRID_BARRIER
-    }
+    unasked = {GRID_BARRIER} | {
+        allocation.name for allocation in kernel.memory.image.allocations
+        if not allocation.known or allocation.name.startswith(VIRTUAL_TABLE)
+    }  # fmt: skip
     return replace(result, notes=notes + deciding_arrays(kernel.program, result, reach, unasked))

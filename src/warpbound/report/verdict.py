@@ -195,7 +195,8 @@ def hiding(entry: KernelResult) -> Text:
         words = "fewer if a block uses much shared memory (--smem BYTES)"
         needed = f"{amount(math.ceil(least))} would hide the latency."
         return Text(f"At most {resident} of {most} warps are resident, {words}; {needed}")
-    start = f"{resident} of {most} warps are resident; {amount(math.ceil(least))} would hide the latency: "
+    are = "is" if resident == 1 else "are"
+    start = f"{resident} of {most} warps {are} resident; {amount(math.ceil(least))} would hide the latency: "
     if entry.bottleneck == "launch":
         return Text(start + "but the launch itself costs more than the work.")
     if least <= resident:
