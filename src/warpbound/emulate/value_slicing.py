@@ -124,7 +124,7 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     nothing = Slice(frozenset(), {}, whole_warp)
     if any(calls(code[i]) for i in inside):
         return nothing
-    if any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code):
+    if _writes_maps(code):
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
     uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
     unsure = _read_unwritten(program, uses, after)
@@ -143,6 +143,11 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     return Slice(frozenset(inside) - needed, ways, whole_warp)
 
 
+def _writes_maps(code: Sequence[Instruction]) -> bool:
+    """Whether the kernel itself writes tensor maps, after which the copy engine must forget what it knows of them."""
+    return any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code)
+
+
 def _stores_read(
     uses: Sequence[Use], code: Sequence[Instruction], needed: Set[int], sources: Set[int], order: SharedOrder
 ) -> set[int]:
@@ -150,6 +155,8 @@ def _stores_read(
     `sources` so far moves contents that nobody needs as they are."""
     reading = [i for i in needed if code[i].traits.kind != "bulk_copy" or i in sources]
     spaces = frozenset(space for i in reading for space in uses[i].loads)
+    if _writes_maps(code):
+        spaces |= {"global"}  # where bulk copies read the tensor maps that the kernel writes
     result = {i for i, use in enumerate(uses) if use.stores & (spaces - {"shared"})}
     if "shared" in spaces:
         stores = {i for i, use in enumerate(uses) if "shared" in use.stores} - result
