@@ -26,14 +26,24 @@ class SharedWords:
     def __init__(self, program: Program, accesses: Accesses) -> None:
         self._code, self._accesses = program.instructions, accesses
         self._words: dict[int, NDArray[np.int64]] = {}
+        self._written: tuple[Set[int], NDArray[np.int64] | None] = (frozenset(), None)  # by the stores asked for last
+        self._order = np.argsort(accesses.instruction, kind="stable")
+        self._ends = np.searchsorted(accesses.instruction[self._order], np.arange(len(self._code) + 1))
 
     def may_reach(self, stores: Set[int], load: int) -> bool:
         """Whether a load touched a word that one of the stores touched too."""
-        read = self._of(load)
-        written = [self._of(store) for store in stores]
-        if not len(read) or not all(map(len, written)):
+        read, written = self._of(load), self._of_all(stores)
+        if not len(read) or written is None:
             return bool(stores)
-        return any(np.isin(read, words).any() for words in written)
+        return bool(np.isin(read, written).any())
+
+    def _of_all(self, stores: Set[int]) -> NDArray[np.int64] | None:
+        """The words of all these stores; None where those of one are not known."""
+        if self._written[0] != stores:
+            each = [self._of(store) for store in stores]
+            known = np.unique(np.concatenate(each)) if each and all(map(len, each)) else None
+            self._written = frozenset(stores), known
+        return self._written[1]
 
     def _of(self, at: int) -> NDArray[np.int64]:
         """The words of an instruction, in ascending order."""
@@ -45,7 +55,7 @@ class SharedWords:
 
     def _touched(self, at: int) -> NDArray[np.int64]:
         accesses = self._accesses
-        rows = np.flatnonzero(accesses.instruction == at)
+        rows = self._order[self._ends[at] : self._ends[at + 1]]
         if not len(rows):
             return np.empty(0, np.int64)
         kinds = np.stack([accesses.base[rows], accesses.pattern[rows].astype(np.uint64)])
