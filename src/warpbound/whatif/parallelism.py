@@ -56,7 +56,7 @@ def items(work: Workload, place: Place, residency: Residency | None) -> Iterator
     for degree in DEGREES:
         held = (degree - 1) * (registers_of_loads(work) + SUM)
         if (there := _holding(place, residency, held)) is not None:
-            why = f"each warp waits once for {degree} items instead of {degree} times"
+            why = f"each warp waits once for {degree} items instead of {_times(degree)}"
             change = ITEMS.format(times=TIMES[degree], degree=degree)
             yield Alternative(change, why, interleaved(work, degree), there, float(degree), cost=_cost(held))
 
@@ -70,8 +70,12 @@ def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator
         if there is None or degree > 2 and degree > waits:
             return
         early = fewer_waits(work, degree)
-        why = f"a warp waits for loads {len(early.phases)} times instead of {waits}"
+        why = f"a warp waits for loads {_times(len(early.phases))} instead of {_times(waits)}"
         yield Alternative(AHEAD.format(times=TIMES[degree]), why, early, there, cost=_cost(held), apart=float(degree))
+
+
+def _times(count: int) -> str:
+    return {1: "once", 2: "twice"}.get(count, f"{count} times")
 
 
 def degree_of(change: str) -> int | None:
