@@ -85,6 +85,7 @@ def slice_of(program: Program) -> Slice:
     return slice_where(program, whole_warp_branches(program))
 
 
+@remembered(4)
 def guarded_arithmetic(program: Program) -> frozenset[int]:
     """The arithmetic that is executed under a guard."""
     return frozenset(at for at, x in enumerate(program.instructions) if x.traits.is_arithmetic and x.guard is not None)
@@ -95,6 +96,7 @@ def slice_where(program: Program, whole_warp: frozenset[int]) -> Slice:
     return _slice(program, _uses(program), whole_warp)
 
 
+@remembered(4)
 def slice_without_guards(program: Program, guarded: Set[int], whole_warp: frozenset[int]) -> Slice:
     """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
     return _slice(program, [
