@@ -2,7 +2,7 @@
 
 Source   our own.
 Models   One sampled block stands for all, its first accesses for the others.
-Omits    Sectors that other blocks load; stores that another warp loads.
+Omits    Sectors that other blocks load; stores that another warp, or an access of another width or shape, loads.
 """
 
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from warpbound.program import Program
 if TYPE_CHECKING:
     from warpbound.analysis.static import SampleRun
 
-MOST = 50_000  # accesses of a block that are looked at
+MOST = 10_000  # accesses of a block or a warp that are looked at
 
 
 def once_of_again(program: Program, run: "SampleRun") -> float:
@@ -30,24 +30,24 @@ def once_of_again(program: Program, run: "SampleRun") -> float:
     return len(np.unique(sectors)) / len(sectors) if len(sectors) else 0.0
 
 
-def round_trips(program: Program, run: "SampleRun") -> int:
+def round_trips(program: Program, run: "SampleRun") -> float:
     """Loads of a warp, one after the other, of what it stored after the load before: a recurrence through memory."""
     trace = run[0]
     accesses = trace.accesses.get("global")
     loads, stores = plain_accesses(program, "load"), plain_accesses(program, "store")
     if accesses is None or not len(accesses.warp) or not loads or not stores:
-        return 0
-    own = np.flatnonzero(accesses.warp == accesses.warp[len(accesses.warp) // 2])[:MOST]
-    is_load, is_store = (np.isin(accesses.instruction[own], kind) for kind in (loads, stores))
-    stored_at: dict[int, int] = {}
+        return 0.0
+    every = np.flatnonzero(accesses.warp == accesses.warp[len(accesses.warp) // 2])
+    own = every[:MOST]
+    is_load, is_store = (np.isin(accesses.instruction[own], kind).tolist() for kind in (loads, stores))
+    stored_at: dict[tuple[int, int], int] = {}
     trips, last = 0, -1
-    sectors = sector_list(accesses.rows(own))
-    for row, sector in zip(sectors.row.tolist(), sectors.sector.tolist(), strict=True):
-        if is_load[row] and stored_at.get(sector, -1) > last:
+    for row, place in enumerate(zip(accesses.base[own].tolist(), accesses.pattern[own].tolist(), strict=True)):
+        if is_load[row] and stored_at.get(place, -1) > last:
             trips, last = trips + 1, row
         elif is_store[row]:
-            stored_at[sector] = row
-    return trips
+            stored_at[place] = row
+    return trips * len(every) / len(own)
 
 
 def plain_accesses(program: Program, kind: str) -> list[int]:

@@ -69,5 +69,5 @@ def _longest_chain(program: Program, work: Work, stream: Sequence[int]) -> float
     """Through registers and shared memory, or through what the warp itself stores to global memory."""
     from warpbound.analysis.block_loads import round_trips
 
-    through_memory = round_trips(program, work.sample_run) if work.sample_run else 0
-    return max(longest_chain(program.instructions, stream), float(through_memory))
+    through_memory = round_trips(program, work.sample_run) if work.sample_run else 0.0
+    return max(longest_chain(program.instructions, stream), through_memory)
