@@ -12,6 +12,7 @@ from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameters import BLOCK_WAIT, fitted_parameters
+from warpbound.headline.queue_demands import crowded
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Piece
@@ -157,6 +158,26 @@ def test_l1_and_shared_memory_take_turns_at_one_data_stage() -> None:
     older = ActiveWork(tile(), p100, 1.3e9, WARPS, 56.0)
     apart = steady(older, fitted_parameters(p100).values, 2.0).flow.queues["shared"].demand
     assert np.ravel(apart)[0] * 1.3e9 / WARPS == pytest.approx(older.busy["shared"])
+
+
+def test_small_blocks_in_step_share_the_sub_cores() -> None:
+    """Four blocks of three warps keep the fullest sub-core as busy as four of four do, and eight of two."""
+    values, issuing = fitted_parameters(A100).values, (Piece(1.0, 1.0, 1.0, 1.0, {"issue": 1.0}),)
+
+    def busy(warps: float, blocks: float) -> float:
+        (cycles,) = crowded(ActiveWork(tile(pieces=issuing), A100, CLOCK, warps, 108.0), values, blocks)
+        return float(np.ravel(cycles)[0])
+
+    assert busy(2.0, 8.0) == pytest.approx(busy(4.0, 4.0)) == pytest.approx(4 * busy(2.0, 1.0))
+    assert busy(3.0, 4.0) == pytest.approx(busy(4.0, 4.0))
+    assert busy(1.0, 16.0) == pytest.approx(busy(4.0, 4.0))
+    assert busy(14.0, 2.0) == pytest.approx(busy(16.0, 2.0))
+
+
+def test_blocks_in_step_take_longer_and_the_interval_reaches_those_that_drift_apart() -> None:
+    loop = replace(LOADS, times=8.0, phases=8.0), replace(STORES, times=8.0)
+    found = predict_launch(LaunchedWork(tile(barriers=15.0, phases=(1,) * 8, pieces=loop), A100, CLOCK, 864, 2.0, 32))
+    assert found.apart_s < 0.97 * found.time_s
 
 
 def test_without_barriers_pieces_are_no_more() -> None:

@@ -102,15 +102,23 @@ COMPUTES = replace(STAGED, memory=0.0, compute=300.0, busy=2000.0, segments=1.0,
 @pytest.mark.parametrize("blocks", [1, 2, 5, 12])
 def test_blocks_that_stage_once_load_together_and_compute_together(blocks: int) -> None:
     """A latency and a little work, then the work of all of them one after the other; nothing of it overlaps."""
-    one = replace(STAGED, pieces=(LOADS, COMPUTES))
-    assert float(in_step(one, blocks)) == pytest.approx(900 + blocks * (100 + 2000))
-    held = balance(Flow(blocks, residence(one), {"fma": Queue(2100.0)}, in_step=in_step(one, blocks)))
+    one, busy = replace(STAGED, pieces=(LOADS, COMPUTES)), [blocks * 100.0, blocks * 2000.0]
+    assert float(in_step(one, busy)) == pytest.approx(900 + blocks * (100 + 2000))
+    held = balance(Flow(blocks, residence(one), {"fma": Queue(2100.0)}, in_step=in_step(one, busy)))
     assert float(held.rate) == pytest.approx(blocks / (900 + 2100 * blocks))
 
 
-def test_blocks_of_several_barriers_or_of_unknown_pieces_drift_apart() -> None:
-    assert float(in_step(STAGED, 4.0)) == 0
-    assert float(in_step(replace(STAGED, joins=3.0, pieces=(LOADS, COMPUTES, COMPUTES)), 4.0)) == 0
+def test_blocks_of_many_barriers_load_and_compute_together_between_all_of_them() -> None:
+    often = {"segments": 8.0, "joins": 8.0}
+    loads, computes = replace(LOADS, load_joins=8.0, memory=8 * 900.0, **often), replace(COMPUTES, **often)
+    one = replace(STAGED, memory=8 * 900.0, joins=16.0, pieces=(loads, computes))
+    assert float(in_step(one, [4 * 100.0, 4 * 2000.0])) == pytest.approx(8 * 900 + 4 * (100 + 2000))
+
+
+def test_trees_after_one_load_and_blocks_of_unknown_pieces_drift_apart() -> None:
+    tree = replace(STAGED, joins=9.0, pieces=(LOADS, replace(COMPUTES, segments=8.0, joins=8.0)))
+    assert float(in_step(tree, [400.0, 8000.0])) == 0
+    assert float(in_step(STAGED, [])) == 0
 
 
 # ---------------------------------------------------------------- warps that take turns

@@ -9,6 +9,7 @@ Models   start and end of the block; the time until its stores have left; the pa
 Omits    tails that are not exponential; divergence within a phase.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -45,15 +46,19 @@ def residence(x: Block) -> NDArray[np.float64]:
     return np.asarray(x.start + x.store + sum(map(_lasts, _pieces(x)), np.zeros(())))
 
 
-def in_step(x: Block, population: Real) -> NDArray[np.float64]:
-    """Residence while all blocks of an SM are before the one barrier, or behind it, at the same time, s.
+def in_step(x: Block, busy: Sequence[Real]) -> NDArray[np.float64]:
+    """Residence while all blocks of an SM are between the same two barriers at the same time, s.
 
-    Blocks that stage data once begin together, end together, and are replaced together: while they load, nothing is
-    computed. 0 for blocks of several barriers, which drift apart, and of none.
+    Blocks that begin together share the pipes evenly, reach each barrier together, end together, and are replaced
+    together: while they load, nothing is computed. So do blocks of one barrier, and those that load again and again in
+    a loop with barriers. Others drift apart, such as trees of several barriers after one load: 0, as where pieces are
+    not known.
+    busy : for each piece, time that the resident blocks keep its tightest pipe busy, s.
     """
-    if len(x.pieces) < 1 or np.any(np.not_equal(x.joins, ONE_BARRIER)):
+    again = any(np.any(np.greater(piece.load_joins, 1.0)) for piece in x.pieces)
+    if not x.pieces or not (again or np.all(np.equal(x.joins, ONE_BARRIER))):
         return np.zeros(())
-    crowded = tuple(replace(piece, busy=np.multiply(population, piece.busy)) for piece in x.pieces)
+    crowded = tuple(replace(piece, busy=of_all) for piece, of_all in zip(x.pieces, busy, strict=True))
     return residence(replace(x, pieces=crowded))
 
 

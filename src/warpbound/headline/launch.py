@@ -5,6 +5,7 @@ Models   see residence, stations, dram, balance and waves.
 Omits    what a Workload does not hold: skew between SMs, power limits, contention of other launches.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -17,11 +18,12 @@ from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import SUB_CORE, block, flow, tightest
+from warpbound.headline.queue_demands import SUB_CORE, block, crowded, flow, tightest
 from warpbound.headline.stall_reasons import stalls
 from warpbound.quick_dataclasses import dataclass
 
 INTERVAL = 1.28     # standard deviations of an 80 % interval
+Flows = Callable[[ActiveWork, Parameters, Real, Block], Flow]
 
 
 @dataclass(frozen=True)
@@ -32,9 +34,9 @@ class LaunchPrediction:
     rate : blocks per second and active SM while SMs are full. waiting : resource -> s per block. utilization :
     resource -> share of its time while SMs are full. costs : resource -> s per block and SM, `latency` divided by
     the population, `launch` spread over the blocks; the largest is the bottleneck, the next the runner-up.
-    residence_s : of one block with the GPU to itself. apart_s : the time if the warps of an SM drifted apart. stalls :
-    reason -> s of one warp from the start of its block to the start of the next in its place. doubts : parameter -> s
-    that its spread makes. assumed : parameters taken from other GPUs.
+    residence_s : of one block with the GPU to itself. apart_s : the time if warps and blocks of an SM drifted apart.
+    stalls : reason -> s of one warp from the start of its block to the start of the next in its place. doubts :
+    parameter -> s that its spread makes. assumed : parameters taken from other GPUs.
     """
 
     time_s: float
@@ -72,37 +74,46 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
     costs = resource_costs(full, values, x.blocks_per_active_sm)
     doubts = uncertainties(times)
     reasons = stalls(x.work, full.one, tightest(active, values), full.balance, full.flow.population)
-    apart_s = min(_first(times), _apart_s(x, parameters.values)) if full.one.rounds > 1 else _first(times)
+    together = _first(full.flow.in_step) > _first(full.residence)
+    apart_s = min(_first(times), _apart_s(x, parameters.values)) if together else _first(times)
     return _prediction((times, apart_s), full, costs, (doubts, reasons), parameters.assumed)
 
 
 def _apart_s(x: LaunchedWork, values: Parameters) -> float:
-    """Time of a launch whose warps do not take turns, s."""
+    """Time of a launch whose warps take no turns and whose blocks are not in step, s."""
     active = x.active_work()
-    alone = replace(block(active, values), rounds=0.0)
-    full = steady(active, values, x.population, alone)
-    return float(launch_time(active, values, full, x.blocks_per_active_sm))
+    full = steady(active, values, x.population, flows=drifting)
+    return float(launch_time(active, values, full, x.blocks_per_active_sm, drifting))
 
 
-def steady(x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None) -> Steady:
-    """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is known."""
-    alone = block(x, values) if alone is None else alone
-    flowing = circulating(x, values, population, alone)
-    return Steady(alone, flowing, balance(flowing), residence(alone), lead(alone))
+def drifting(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
+    """The flow of `population` blocks such as `block` on each active SM, each at its own point of the work."""
+    return flow(x, values, population, residence(block))
 
 
 def circulating(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
-    """The flow of `population` blocks such as `one` on each active SM."""
-    flowing = flow(x, values, population, residence(block))
+    """The same of blocks that stay in step, and of warps that take turns."""
+    flowing = drifting(x, values, population, block)
     pipes = [np.multiply(population, queue.demand) for name, queue in flowing.queues.items() if name in SUB_CORE]
     turns = taking_turns(block, np.maximum.reduce(np.broadcast_arrays(0.0, *pipes)))
-    return replace(flowing, in_step=np.maximum(in_step(block, population), turns))
+    return replace(flowing, in_step=np.maximum(in_step(block, crowded(x, values, population)), turns))
 
 
-def launch_time(x: ActiveWork, values: Parameters, full: Steady, per_sm: Real) -> NDArray[np.float64]:
+def steady(
+    x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None, flows: Flows = circulating
+) -> Steady:
+    """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is known."""
+    alone = block(x, values) if alone is None else alone
+    flowing = flows(x, values, population, alone)
+    return Steady(alone, flowing, balance(flowing), residence(alone), lead(alone))
+
+
+def launch_time(
+    x: ActiveWork, values: Parameters, full: Steady, per_sm: Real, flows: Flows = circulating
+) -> NDArray[np.float64]:
     """Launch gap and waves of `per_sm` blocks on each active SM, s."""
     passes = waves.split(per_sm, full.flow.population)
-    last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.one)
+    last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.one, flows)
     return np.asarray(values.launch_gap + waves.duration(passes, _pace(full), _pace(last)))
 
 

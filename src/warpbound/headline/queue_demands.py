@@ -160,13 +160,21 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
     )
 
 
+def crowded(x: ActiveWork, values: Parameters, population: Real) -> list[NDArray[np.float64]]:
+    """For each piece of a block, time that its tightest pipe is busy with the warps of all resident blocks, s."""
+    blocks = np.ceil(population)
+    every = _of_warps(x, values, blocks * x.warps_per_block, blocks * _warp_slots(x))
+    demands = [_in_piece(x, every, piece).values() for piece in _known_pieces(x.work)]
+    return [np.maximum.reduce(np.broadcast_arrays(*cycles)) / x.clock_hz for cycles in demands]
+
+
 def _known_pieces(work: Workload) -> tuple[Piece, ...]:
     return work.pieces if round(work.barriers) > 0 else ()
 
 
-def _in_piece(x: ActiveWork, alone: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
-    """SM cycles that each on-chip resource needs for one block's warps in these pieces."""
-    return _on_one_stage(x, {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in alone.items()})
+def _in_piece(x: ActiveWork, whole: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
+    """SM cycles that each on-chip resource needs in these pieces, of `whole` for all work of the same warps."""
+    return _on_one_stage(x, {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in whole.items()})
 
 
 def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
@@ -220,10 +228,24 @@ def _lookups(memory: Memory) -> float:
 
 def _alone(x: ActiveWork, values: Parameters) -> dict[str, NDArray[np.float64]]:
     """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
+    return _of_warps(x, values, x.warps_per_block, x.warps_per_block)
+
+
+def _warp_slots(x: ActiveWork) -> NDArray[np.float64]:
+    """Warp slots of a block, which lie on the sub-cores in turn: 1, 2, or as many as begin and end with a sub-core.
+
+    Blocks of 3 and of 14 warps leave sub-cores idle, those of 2 do not (docs/model-notes/on-chip-blocks-in-step.md).
+    """
+    whole = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
+    return np.minimum(whole, np.exp2(np.ceil(np.log2(np.maximum(1.0, x.warps_per_block)))))
+
+
+def _of_warps(x: ActiveWork, values: Parameters, warps: Real, slots: Real) -> dict[str, NDArray[np.float64]]:
+    """SM cycles that each on-chip resource needs for so many warps in these slots, the fullest sub-core counting."""
     cycles = _cycles(x, values)
-    fullest = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
+    fullest = np.ceil(np.divide(slots, x.sub_cores)) * x.sub_cores
     pipes = {name: np.asarray(fullest * cycles[name]) for name in SUB_CORE}
-    return pipes | {name: np.asarray(np.multiply(x.warps_per_block, cycles[name])) for name in SM}
+    return pipes | {name: np.asarray(np.multiply(warps, cycles[name])) for name in SM}
 
 
 def flow(x: ActiveWork, values: Parameters, population: Real, residence: Real) -> Flow:
