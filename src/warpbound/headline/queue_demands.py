@@ -237,7 +237,7 @@ def _warp_slots(x: ActiveWork) -> NDArray[np.float64]:
     Blocks of 3 and of 14 warps leave sub-cores idle, those of 2 do not (docs/model-notes/on-chip-blocks-in-step.md).
     """
     whole = np.ceil(np.divide(x.warps_per_block, x.sub_cores)) * x.sub_cores
-    return np.minimum(whole, np.exp2(np.ceil(np.log2(np.maximum(1.0, x.warps_per_block)))))
+    return np.asarray(np.minimum(whole, np.exp2(np.ceil(np.log2(np.maximum(1.0, x.warps_per_block))))))
 
 
 def _of_warps(x: ActiveWork, values: Parameters, warps: Real, slots: Real) -> dict[str, NDArray[np.float64]]:
