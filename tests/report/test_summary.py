@@ -10,6 +10,7 @@ from rich.console import Console
 
 from support.results import kernel_result
 from warpbound.cli import main
+from warpbound.emulate.guard_shares import NOTE
 from warpbound.report.summary import MOST_THREATS, summary
 from warpbound.report.text import DETAILS, pages
 from warpbound.report.trust import ROUTINE, threats
@@ -125,6 +126,11 @@ def test_unknown_contents_that_decide_nothing_are_no_risk_and_the_others_are() -
     idle, deciding = "unknown contents of 'x' read in line 9 and taken as 0", "; branches in line 9 depend on it"
     assert [note.plain for note in threats(bare(assumed=[idle, idle + deciding]))] == []
     assert [note.plain for note in threats(bare(assumed=["shared memory that was never written " + idle[-37:]]))]
+
+
+@pytest.mark.parametrize("most, shown", [(0.27, 0), (0.0, 0), (1.2, 1), (20, 1)])
+def test_lanes_of_guarded_arithmetic_are_on_the_first_screen_where_they_are_many(most: float, shown: int) -> None:
+    assert len(threats(bare(assumed=[NOTE.format(lines=" in line 31", first=3782, most=most)]))) == shown
 
 
 def bare(**confidence: Any) -> KernelResult:

@@ -27,6 +27,7 @@ IN_VERDICT = ("the code alone: ", "sm_")  # prefixes of notes that the verdict r
 CONTENTS = " depend on the contents of "
 ZEROS = re.compile("taken as 0; (branches|addresses)")  # in a note about contents that nobody gave and that decide
 IDLE_CONTENTS = re.compile("unknown contents of .* taken as 0")  # a whole note: contents that decide nothing
+FEW_LANES = re.compile(r"values decide which lanes .* differ by 0(\.\d+)? % at most.*")  # a whole note: below 1 %
 UNGIVEN = "not given: it is taken as 0"  # in a note about a variable that nobody gave
 
 
@@ -102,7 +103,7 @@ def routine_notes(entry: KernelResult) -> int:
 
 
 def _is_routine(note: str) -> bool:
-    return note.startswith(ROUTINE) or IDLE_CONTENTS.fullmatch(note) is not None
+    return note.startswith(ROUTINE) or any(form.fullmatch(note) for form in (IDLE_CONTENTS, FEW_LANES))
 
 
 def ungiven(entry: KernelResult) -> list[Text]:
