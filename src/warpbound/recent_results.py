@@ -9,23 +9,23 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 
-def remembered(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Decorator: the last `size` results are kept, each with its arguments, which stay alive as long.
+def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Decorator: the last `size` results stay, each with its arguments, which stay alive as long.
 
     For pure functions of frozen values that one answer asks for several times.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:
-        kept: deque[tuple[tuple[object, ...], R]] = deque(maxlen=size)
+        results: deque[tuple[tuple[object, ...], R]] = deque(maxlen=size)
 
         @wraps(function)
         def call(*args: P.args, **named: P.kwargs) -> R:
-            asked = (*args, *sorted(named), *(named[name] for name in sorted(named)))
-            for other, result in tuple(kept):
-                if len(other) == len(asked) and all(a is b for a, b in zip(other, asked, strict=True)):
+            question = (*args, *sorted(named), *(named[name] for name in sorted(named)))
+            for other, result in tuple(results):
+                if len(other) == len(question) and all(a is b for a, b in zip(other, question, strict=True)):
                     return result
             result = function(*args, **named)
-            kept.append((asked, result))
+            results.append((question, result))
             return result
 
         return call

@@ -34,7 +34,7 @@ from warpbound.memory.traffic_counts import Traffic, launch_memory
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remembered
+from warpbound.recent_results import remember
 from warpbound.result.kernel import BlockSample
 from warpbound.result.pipeline import Pipeline
 from warpbound.result.what_if import WhatIf
@@ -101,7 +101,7 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     return replace(average, work=replace(average.work, pieces=_pieces(case, trace, sample, traffic, average)))
 
 
-@remembered(4)
+@remember(4)
 def _waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait, ...]:
     """How long each instruction takes one warp, what it waits for at mbarriers apart; level : as of `served_by`."""
     code, served = case.program.instructions, served_by(traffic, level)

@@ -20,7 +20,7 @@ from warpbound.latency import Shares
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remembered
+from warpbound.recent_results import remember
 from warpbound.result.pipeline import Binds, Pipeline
 from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Wait, duration
@@ -49,7 +49,7 @@ class Block:
 
     def course(self, engine: CopyEngine) -> Timeline | None:
         """The block in time."""
-        courses = self._known.courses
+        courses = self._simulation.courses
         for other, course in courses:
             if other == engine:
                 return course
@@ -59,11 +59,11 @@ class Block:
 
     def with_meetings(self, meetings: Meetings, engine: CopyEngine) -> Timeline | None:
         """The block in time with other stages."""
-        return timeline(meetings, self._known.code, engine, self.case.gpu.limits.sub_cores)
+        return timeline(meetings, self._simulation.code, engine, self.case.gpu.limits.sub_cores)
 
     @property
-    def _known(self) -> "_Known":
-        return _known(self.meetings, self.case.program.instructions, self.waits)
+    def _simulation(self) -> "_Simulation":
+        return _simulation(self.meetings, self.case.program.instructions, self.waits)
 
     @property
     def copies(self) -> list[int]:
@@ -78,16 +78,16 @@ class Block:
 
 
 @dataclass(frozen=True)
-class _Known:
+class _Simulation:
     """Of a block that an answer asks for several times: its code, and its courses by their engines."""
 
     code: Parts
     courses: list[tuple[CopyEngine, Timeline | None]]
 
 
-@remembered(4)
-def _known(meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> _Known:
-    return _Known(Parts(instructions, waits), [])
+@remember(4)
+def _simulation(meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> _Simulation:
+    return _Simulation(Parts(instructions, waits), [])
 
 
 def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:

@@ -11,7 +11,7 @@ from functools import cached_property
 from warpbound.program.control_flow import calls, dominates
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
-from warpbound.recent_results import remembered
+from warpbound.recent_results import remember
 
 _OWN = frozenset({"shared"})
 
@@ -74,7 +74,7 @@ class SharedOrder:
         return own in seen
 
 
-@remembered(4)
+@remember(4)
 def shared_order(program: Program) -> SharedOrder:
     """The order of a kernel's stores and loads."""
     return SharedOrder(program)

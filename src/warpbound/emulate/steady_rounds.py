@@ -99,7 +99,7 @@ class SteadyRounds:
         self._in_a_row: dict[int, int] = {}  # arrivals as far apart as the one before
         self._wait: dict[int, int] = {}  # arrivals at a loop for which it is left alone
         self._failures: dict[int, int] = {}
-        self._moved: dict[tuple[object, ...], Piece] = {}  # what rounds left out access in shared memory
+        self._in_shared: dict[tuple[object, ...], Piece] = {}  # what rounds left out access in shared memory
 
     def _shifted(self, x: Instruction) -> tuple[Read, np.uint32] | None:
         """The number that a sum shifts, and by how much."""
@@ -276,9 +276,9 @@ class SteadyRounds:
     def _add_shared(self, piece: Piece, step: NDArray[np.int64], count: int) -> None:
         """Record an access to shared memory that moves in so many rounds: once more, where it was recorded before."""
         recording, active = self.recording, piece.active
-        named = (piece.warps, piece.addresses, step, np.empty(0) if active is None else active)
-        key = piece.instruction, count, *(part.tobytes() for part in named)
-        before = self._moved.get(key)
+        parts = (piece.warps, piece.addresses, step, np.empty(0) if active is None else active)
+        key = piece.instruction, count, *(part.tobytes() for part in parts)
+        before = self._in_shared.get(key)
         if before is not None:
             recording.repeat_access("shared", before, 1)
             return
@@ -287,8 +287,8 @@ class SteadyRounds:
             piece.instruction, np.tile(piece.warps, count), addresses.ravel(),
             None if active is None else np.tile(active, count),
         )  # fmt: skip
-        if recording.append("shared", moving) and len(self._moved) < MOST_MOVED:
-            self._moved[key] = moving
+        if recording.append("shared", moving) and len(self._in_shared) < MOST_MOVED:
+            self._in_shared[key] = moving
         self._note_window(piece, addresses)
 
     def _note_window(self, piece: Piece, addresses: NDArray[np.int64]) -> None:

@@ -24,7 +24,7 @@ from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import predicate_mask, reads, writes
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remembered
+from warpbound.recent_results import remember
 
 _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
 _KNOWN = frozenset({
@@ -79,13 +79,13 @@ class Slice:
     whole_warp: frozenset[int] = frozenset()
 
 
-@remembered(4)
+@remember(4)
 def slice_of(program: Program) -> Slice:
     """The slice of a kernel; an analysis asks for it with each of its samples, and it is found once."""
     return slice_where(program, whole_warp_branches(program))
 
 
-@remembered(4)
+@remember(4)
 def guarded_arithmetic(program: Program) -> frozenset[int]:
     """The arithmetic that is executed under a guard."""
     return frozenset(at for at, x in enumerate(program.instructions) if x.traits.is_arithmetic and x.guard is not None)
@@ -96,7 +96,7 @@ def slice_where(program: Program, whole_warp: frozenset[int]) -> Slice:
     return _slice(program, _uses(program), whole_warp)
 
 
-@remembered(4)
+@remember(4)
 def slice_without_guards(program: Program, guarded: Set[int], whole_warp: frozenset[int]) -> Slice:
     """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
     return _slice(program, [

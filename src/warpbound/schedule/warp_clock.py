@@ -46,10 +46,10 @@ class Parts:
 
     def effect(self, part: bytes, state: State) -> _Effect:
         """Of a part that begins at cycle 0 in this state."""
-        kept = self.effects.get((part, state))
-        if kept is None:
-            kept = self.effects[part, state] = self._effect(part, state)
-        return kept
+        effect = self.effects.get((part, state))
+        if effect is None:
+            effect = self.effects[part, state] = self._effect(part, state)
+        return effect
 
     def _effect(self, part: bytes, state: State) -> _Effect:
         up = {board: list(raises) for board, raises in state[0]}
