@@ -18,7 +18,7 @@ from warpbound.program.control_flow import always, calls
 from warpbound.program.kernel import Program
 from warpbound.program.registers import writes
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remembered
+from warpbound.recent_results import remember
 
 LONGEST_CALL = 24  # instructions of a long way, without the function that it calls
 _OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduling", "constant")  # kinds beside it
@@ -34,7 +34,7 @@ class ShortWay:
     results: frozenset[str]
 
 
-@remembered(4)
+@remember(4)
 def short_ways(program: Program) -> dict[int, ShortWay]:
     """The branches that decide between a short way and a call of arithmetic, by instruction."""
     code, blocks = program.instructions, program.flow.blocks
@@ -93,7 +93,7 @@ def _is_arithmetic(program: Program, at: int) -> bool:
     return traits.is_arithmetic and traits.kind != "collective" or traits.kind in _OF_ARITHMETIC
 
 
-@remembered(4)
+@remember(4)
 def whole_warp_branches(program: Program) -> frozenset[int]:
     """The BRA.DIV that only a warp whose lanes have parted takes, to code that calls a function."""
     code, blocks = program.instructions, program.flow.blocks
