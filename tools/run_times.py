@@ -2,7 +2,7 @@
 
     python tools/run_times.py measure OUT.json [--programs FOLDER] [--every N]
     python tools/run_times.py scaling OUT.json
-    python tools/run_times.py table BEFORE.json AFTER.json SCALING.json
+    python tools/run_times.py table OUT.json SCALING.json
 
 Cases: every example, one launch of every kernel of the corpora (the longest), and the launch files of FOLDER/launches,
 which `warpbound launches FILE.cu --examples -o launches/NAME.toml` writes in FOLDER; their first line names FILE.cu.
@@ -151,19 +151,16 @@ def scaling(out: Path) -> None:
     out.write_text(json.dumps(results, indent=1), encoding="utf-8")
 
 
-def tables(before: Path, after: Path, sizes: Path) -> Iterator[str]:
-    """Lines of both tables: of the cases that both files have, and of the addition."""
-    old, new, scaled = (json.loads(file.read_text(encoding="utf-8")) for file in (before, after, sizes))
-    both = [name for name in new if name in old and old[name]["code"] == new[name]["code"] == 0]
-    yield (
-        "| | cases | median before | after | P95 before | after | most before | after | most memory before | after "
-        "| asked again: median | most |"
-    )
-    yield "|" + "---|" * 12
+def tables(measured_times: Path, sizes: Path) -> Iterator[str]:
+    """Lines of both tables: of the cases that have an answer, and of the addition."""
+    times, scaled = (json.loads(file.read_text(encoding="utf-8")) for file in (measured_times, sizes))
+    answered = [name for name, run in times.items() if run["code"] == 0]
+    yield "| | cases | median | P95 | most | most memory | asked again: median | most |"
+    yield "|" + "---|" * 8
     for kind in ("example", "corpus", "program", ""):
-        names = [name for name in both if name.startswith(kind)]
+        names = [name for name in answered if name.startswith(kind)]
         if names:
-            yield _row(f"{kind}s".replace("corpuss", "corpora") if kind else "all", names, old, new)
+            yield _row(f"{kind}s".replace("corpuss", "corpora") if kind else "all", [times[name] for name in names])
     yield ""
     yield "| elements | " + " | ".join(f"2^{power}" for power in scaled) + " |"
     yield "|" + "---|" * (1 + len(scaled))
@@ -171,13 +168,10 @@ def tables(before: Path, after: Path, sizes: Path) -> Iterator[str]:
     yield "| MB | " + " | ".join(str(one["megabytes"]) for one in scaled.values()) + " |"
 
 
-def _row(title: str, names: list[str], old: dict[str, Any], new: dict[str, Any]) -> str:
-    cells = [title, str(len(names))]
-    for share in (50, 95, 100):
-        cells += [f"{np.percentile([of[name]['seconds'] for name in names], share):.2f} s" for of in (old, new)]
-    cells += [f"{max(of[name]['megabytes'] for name in names)} MB" for of in (old, new)]
-    again = [new[name]["again"] for name in names]
-    cells += [f"{np.median(again):.2f} s", f"{max(again):.2f} s"]
+def _row(title: str, runs: list[dict[str, Any]]) -> str:
+    seconds, again = ([run[name] for run in runs] for name in ("seconds", "again"))
+    cells = [title, str(len(runs)), *(f"{np.percentile(seconds, share):.2f} s" for share in (50, 95, 100))]
+    cells += [f"{max(run['megabytes'] for run in runs)} MB", f"{np.median(again):.2f} s", f"{max(again):.2f} s"]
     return "| " + " | ".join(cells) + " |"
 
 
