@@ -18,6 +18,8 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 
 WORD_B = 4
+PATTERN_BITS = 32  # of the number of a pattern
+AT_ONCE = 1 << 13  # accesses whose lanes are listed together
 
 
 class SharedWords:
@@ -58,10 +60,13 @@ class SharedWords:
         rows = self._order[self._ends[at] : self._ends[at + 1]]
         if not len(rows):
             return np.empty(0, np.int64)
-        kinds = np.stack([accesses.base[rows], accesses.pattern[rows].astype(np.uint64)])
-        base, pattern = np.unique(kinds, axis=1).astype(np.int64)
-        lanes = base[:, None] + accesses.patterns.offsets[pattern].astype(np.int64)
-        first = np.unique(lanes[accesses.patterns.active[pattern]] // WORD_B)
+        kinds = np.unique(accesses.base[rows].astype(np.int64) << PATTERN_BITS | accesses.pattern[rows])
+        pieces = []
+        for some in np.array_split(kinds, -(-len(kinds) // AT_ONCE)):
+            pattern = some & (1 << PATTERN_BITS) - 1
+            lanes = (some >> PATTERN_BITS)[:, None] + accesses.patterns.offsets[pattern].astype(np.int64)
+            pieces.append(np.unique(lanes[accesses.patterns.active[pattern]] // WORD_B))
+        first = np.unique(np.concatenate(pieces))
         count = -(-lane_bytes(self._code[at]) // WORD_B)
         return np.unique(first[:, None] + np.arange(count))
 
