@@ -4,7 +4,8 @@ Models   Words of the recorded accesses of each instruction, of all sampled bloc
          touches depends on no contents, or its address is named among those that do.
          An instruction without a recorded access (a poll that never had to be repeated) touches the words of those with
          the same address operand.
-Omits    Instructions for which there is no such word either: they may touch any.
+Omits    Instructions for which there is no such word either, and those with very many different accesses, as where
+         data decide their addresses: they may touch any.
 """
 
 from collections.abc import Set
@@ -19,6 +20,7 @@ from warpbound.program.registers import lane_bytes
 
 WORD_B = 4
 PATTERN_BITS = 32  # of the number of a pattern
+MOST_KINDS = 1 << 14  # different accesses of an instruction that are looked at
 AT_ONCE = 1 << 13  # accesses whose lanes are listed together
 
 
@@ -61,6 +63,8 @@ class SharedWords:
         if not len(rows):
             return np.empty(0, np.int64)
         kinds = np.unique(accesses.base[rows].astype(np.int64) << PATTERN_BITS | accesses.pattern[rows])
+        if len(kinds) > MOST_KINDS:
+            return np.empty(0, np.int64)
         pieces = []
         for some in np.array_split(kinds, -(-len(kinds) // AT_ONCE)):
             pattern = some & (1 << PATTERN_BITS) - 1
