@@ -6,7 +6,7 @@ from typing import Any
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.report.formatting import kernel_labels
+from warpbound.report.formatting import count, kernel_labels
 from warpbound.result.program_run import ProgramRun
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
@@ -60,7 +60,7 @@ def notes(run: ProgramRun) -> Iterator[str]:
     if "sampled" in counts:
         yield "Only samples of the blocks were executed: times are predicted, results of the program are not true."
     if repeated := counts.count("repeated"):
-        yield f"{repeated} launches equal earlier ones and were executed once."
+        yield f"Not executed again: {count(repeated, 'launch')} with the code, arguments and inputs of an earlier one."
     reasons = {launch.kernel: launch.not_timed for launch in run.launches if launch.not_timed and launch.time_s is None}
     for kernel, reason in reasons.items():
         if not any(reason.startswith(problem.rstrip(".")) for problem in run.problems):  # else it is said below
