@@ -16,7 +16,6 @@ Omits    Refused: programs whose host function asks for more of the driver than 
 import inspect
 from collections.abc import Iterator, Mapping, Sequence
 from ctypes import (
-    CFUNCTYPE,
     Structure,
     addressof,
     c_bool,
@@ -31,9 +30,6 @@ from ctypes import (
     c_uint32,
     c_uint64,
     c_void_p,
-    cast,
-    sizeof,
-    string_at,
 )
 from dataclasses import replace
 from pathlib import Path
@@ -43,10 +39,11 @@ from numpy.typing import NDArray
 
 from warpbound import machine
 from warpbound.analysis.settings import DEFAULT, Settings
+from warpbound.cute_dsl_host import HostCode, HostLaunch, HostRequests
 from warpbound.errors import CommandError, InputError, MissingTool, install
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
-from warpbound.program import Parameter, Program, programs
+from warpbound.program import Parameter, programs
 from warpbound.program.cuda import Options
 from warpbound.python_kernels.arrays import Array, array, number
 from warpbound.python_kernels.launches import (
@@ -69,7 +66,6 @@ _OLDEST = 80  # the oldest architecture that CuTe DSL compiles for
 _FIRST_WITH_FAMILY = 90  # from here on instructions of tensor cores are those of sm_NNa
 _ALIGNED_B = 16
 FIRST_ADDRESS, APART = 0x6B5D_0000_0000, 1 << 36  # no memory of this process: addresses of arrays in parameters
-_CLUSTER = 4  # cudaLaunchAttributeClusterDimension
 _ADDRESS_B = 8
 _CUTE_TYPES = {
     "f16": "Float16", "bf16": "BFloat16", "f32": "Float32", "f64": "Float64", "bool": "Boolean", "i8": "Int8",
@@ -94,18 +90,6 @@ class Dynamic:
 def dynamic(value: Any, leading_dim: int = -1) -> Dynamic:
     """An array as after CuTe's `mark_layout_dynamic`; plain arrays have layouts that are constants of the code."""
     return Dynamic(value, leading_dim)
-
-
-@dataclass(frozen=True)
-class _Call:
-    """A launch as the host function asks for it; parameters : addresses of the values, alive during the call."""
-
-    program: Program
-    grid: tuple[int, int, int]
-    block: tuple[int, int, int]
-    smem: int
-    cluster: tuple[int, int, int] | None
-    parameters: tuple[bytes, ...]
 
 
 def analyze(
@@ -163,7 +147,7 @@ def prepare(host: Any, args: Sequence[object], gpu: str | Path | Gpu, launch: in
     return prepared(program, pieces, own)
 
 
-def _wanted(calls: Sequence[_Call], launch: int | None, host: str) -> _Call:
+def _wanted(calls: Sequence[HostLaunch], launch: int | None, host: str) -> HostLaunch:
     if launch is None and len(calls) == 1:
         return calls[0]
     if launch is None or not 0 <= launch < len(calls):
@@ -256,10 +240,10 @@ def _compiled(host: Any, args: Sequence[Any], board: Gpu) -> Any:
         raise refusal(problem, "CuTe DSL", host.__name__, arch) from problem
 
 
-def _calls(compiled: Any, operands: Sequence[Operand], board: Gpu) -> list[_Call]:
+def _calls(compiled: Any, operands: Sequence[Operand], board: Gpu) -> list[HostLaunch]:
     """The launches that the host function makes of these arguments."""
-    host = _Host()
-    engine = _Engine(compiled.ir_module, host)
+    host = HostRequests()
+    engine = HostCode(compiled.ir_module, host)
     library, status = c_void_p(), c_int32()
     pointer_to_library = c_void_p(addressof(library))
     for each in ("cuda_init", "cuda_load"):
@@ -276,101 +260,6 @@ def _behind(words: Sequence[Any]) -> Any:
     """The words as members of a C structure."""
     members = [(f"_{place}", type(word)) for place, word in enumerate(words)]
     return type("Members", (Structure,), {"_fields_": members})(*words)
-
-
-class _Engine:
-    """The compiled host code, whose calls into the driver `host` answers."""
-
-    def __init__(self, module: Any, host: "_Host") -> None:
-        from cutlass._mlir.execution_engine import ExecutionEngine
-
-        self._engine = ExecutionEngine(module, opt_level=0, shared_libs=[])
-        self._kept = {name: CFUNCTYPE(c_int32, *types)(answer) for name, types, answer in host.answers()}
-        for name, function in self._kept.items():
-            self._engine.raw_register_runtime(name, cast(function, c_void_p))
-
-    def call(self, name: str, addresses: Sequence[int]) -> None:
-        """Call a function that takes an array of pointers to its arguments and its result."""
-        if not (code := self._engine.raw_lookup(name)):
-            raise InputError("The host function asks for more of the driver than launches.", "Move that out of it.")
-        CFUNCTYPE(None, c_void_p)(code)((c_void_p * len(addresses))(*addresses))
-
-
-class _Host:
-    """What the host function has asked for. problem : what it asked for in vain."""
-
-    def __init__(self) -> None:
-        self.code = b""
-        self.programs: dict[str, Program] = {}
-        self.calls: list[_Call] = []
-        self.problem = ""
-        self._kernels: list[str] = []
-
-    def answers(self) -> list[tuple[str, list[Any], Any]]:
-        """Name, types and answer of each function that compiled host code may call."""
-        place, word = c_void_p, c_int32
-        return [
-            ("_cudaLibraryLoadData", [place, place, place, place, word, place, place, word], self._load),
-            ("_cudaLibraryGetKernel", [place, place, place], self._kernel),
-            ("_cudaLaunchKernelEx", [place, place, place], self._launch),
-            ("_cudaLaunchKernel", [place, *[word] * 6, place, c_int64, place], self._other),
-            ("_cuKernelGetAttribute", [place, word, place, word], _number_zero),
-            ("_cudaDeviceGetAttribute", [place, word, word], _number_zero),
-            ("_cudaGetDevice", [place], _number_zero),
-            ("_cudaKernelSetAttributeForDevice", [place, word, word, word], _success),
-            ("_cudaFuncSetAttribute", [place, word, word], _success),
-            ("_cudaOccupancyMaxActiveBlocksPerMultiprocessor", [place, place, word, c_int64], self._other),
-        ]
-
-    def _load(self, library: int, code: int, *_: object) -> int:
-        header, size = c_uint32.from_address(code + 4).value >> 16, c_uint64.from_address(code + 8).value
-        self.code = string_at(code, header + size)
-        c_uint64.from_address(library).value = 1
-        return 0
-
-    def _kernel(self, kernel: int, _: int, name: int) -> int:
-        self._kernels.append(string_at(name).decode())
-        c_uint64.from_address(kernel).value = len(self._kernels)
-        return 0
-
-    def _other(self, *_: object) -> int:
-        self.problem = "The host function asks for the occupancy, or launches in a way that is not followed."
-        return 1
-
-    def _launch(self, configuration: int, kernel: int, parameters: int) -> int:
-        own = _Configuration.from_address(configuration)
-        program = self.programs[self._kernels[kernel - 1]]
-        attributes = [_Attribute.from_address(own.attributes + sizeof(_Attribute) * i) for i in range(own.count)]
-        cluster = next((tuple(each.words[:3]) for each in attributes if each.number == _CLUSTER), None)
-        places = (c_uint64 * len(program.parameters)).from_address(parameters)
-        raw = tuple(string_at(place, each.size) for place, each in zip(places, program.parameters, strict=True))
-        size = cluster if cluster != (1, 1, 1) else None
-        self.calls.append(_Call(program, tuple(own.grid), tuple(own.block), own.smem, size, raw))
-        return 0
-
-
-class _Configuration(Structure):
-    """`cudaLaunchConfig_t`."""
-
-    _fields_ = (
-        ("grid", c_uint32 * 3), ("block", c_uint32 * 3), ("smem", c_uint64), ("stream", c_uint64),
-        ("attributes", c_uint64), ("count", c_uint32),
-    )  # fmt: skip
-
-
-class _Attribute(Structure):
-    """`cudaLaunchAttribute`."""
-
-    _fields_ = (("number", c_uint32), ("gap", c_uint32), ("words", c_uint32 * 16))
-
-
-def _number_zero(number_: int, *_: object) -> int:
-    c_int32.from_address(number_).value = 0
-    return 0
-
-
-def _success(*_: object) -> int:
-    return 0
 
 
 def parameter_pieces(parameter: Parameter, raw: bytes, owners: Sequence[Operand], names: set[str]) -> Iterator[Piece]:

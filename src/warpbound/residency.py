@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound import machine
-from warpbound.errors import CommandError, InputError
+from warpbound.errors import CommandError
 from warpbound.isa.limits import Limits
 from warpbound.quick_dataclasses import dataclass
 
@@ -228,31 +228,6 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
         pairs = ", ".join(str(shape) for shape in shapes if shape)
         raise CommandError(f"Arrays of shapes {pairs} do not go together.", "Give shapes that broadcast.") from problem
     return _sweep(request, shape) if shape else _one(request)
-
-
-@dataclass(frozen=True)
-class Waves:
-    """How a grid fills the GPU: a wave is as many blocks as all SMs hold at once."""
-
-    blocks: int
-    blocks_per_wave: int
-    waves: float
-    tail_blocks: int  # blocks of the last, incomplete wave; 0 if the last is full
-    tail_fraction: float  # share of all slots of all waves that stay empty in the last one
-
-
-def waves(blocks: int, residency: Residency, sm_count: int) -> Waves:
-    """Waves of a grid of `blocks`; InputError if not one block fits an SM."""
-    if blocks < 1 or sm_count < 1:
-        raise CommandError(f"{blocks} blocks on {sm_count} SMs are out of range.", "Give at least one of each.")
-    per_wave = residency.fitting_blocks_per_sm * sm_count
-    if per_wave == 0:
-        raise InputError(
-            f"Not one block fits on an SM ({', '.join(residency.limiters)}).",
-            " ".join(step.sentence for step in residency.next_step) or "Use a smaller block.",
-        )
-    started = -(-blocks // per_wave)
-    return Waves(blocks, per_wave, blocks / per_wave, blocks % per_wave, 1 - blocks / (started * per_wave))
 
 
 def _one(request: _Request) -> Residency:

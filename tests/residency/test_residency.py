@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from warpbound.errors import CommandError, InputError
 from warpbound.isa.limits import compute_capabilities, limits
 from warpbound.machine import gpu
-from warpbound.residency import UNLIMITED, ResidencySweep, occupancy, waves
+from warpbound.residency import UNLIMITED, ResidencySweep, occupancy
 
 # --- differential: cuda_occupancy.h ---------------------------------------------------------------
 
@@ -204,20 +204,6 @@ def test_grid_limits_when_it_cannot_fill_the_sms():
     assert (step.change, step.to, step.blocks_per_sm, step.warps_per_sm) == ("threads", 64, 20, 40)
     with pytest.raises(InputError, match="sm_90 .architecture only. has no value for sm_count"):
         occupancy("sm_90", 256, 32, 0, grid_blocks=200)
-
-
-def test_waves_and_tail():
-    resident = occupancy("h200", 256, 40, 0)  # 6 blocks
-    assert waves(792, resident, 132) == waves(792, occupancy("h200", 256, 40, 0, grid_blocks=792), 132)
-    full = waves(792, resident, 132)
-    assert (full.waves, full.tail_blocks, full.tail_fraction) == (1.0, 0, 0.0)
-    more = waves(793, resident, 132)
-    assert more.tail_blocks == 1
-    assert more.tail_fraction == pytest.approx(791 / 1584)
-    with pytest.raises(InputError, match="Not one block fits on an SM .registers.. 896 threads per block"):
-        waves(10, occupancy("h200", 1024, 65, 0), 132)
-    with pytest.raises(CommandError, match="0 blocks on 132 SMs are out of range"):
-        waves(0, resident, 132)
 
 
 @pytest.mark.parametrize(

@@ -37,14 +37,12 @@ from warpbound.machine import Gpu
 from warpbound.predict import predict, saturating_warps
 from warpbound.program import Program
 from warpbound.program.kernel import BARRIERS_NOT_TOLD, SHARED_NOT_TOLD
+from warpbound.result.blocks import BlockClass, BusySMs, LaunchShape
 from warpbound.result.kernel import (
-    BlockClass,
-    BusySMs,
     CompilerName,
     Confidence,
     KernelResult,
     Latency,
-    LaunchShape,
     Loop,
     Segment,
 )

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warpbound.emulate import Trace
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
-from warpbound.result.kernel import BlockClass
+from warpbound.result.blocks import BlockClass
 from warpbound.workload.dynamic import Sample
 
 Reals = NDArray[np.float64]

@@ -35,7 +35,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.recent_results import remember
-from warpbound.result.kernel import BlockSample
+from warpbound.result.blocks import BlockSample
 from warpbound.result.pipeline import Pipeline
 from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Schedule, Wait, duration

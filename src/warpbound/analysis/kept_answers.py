@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from warpbound.analysis.settings import DEFAULT, Settings
-from warpbound.disk_cache import checked, digest, folder, keep_checked
+from warpbound.disk_cache import checked, digest, folder, keep_checked, state_of
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu, gpu
 from warpbound.program.kernel import Program
@@ -79,7 +79,7 @@ def _name(
 def _named(value: Any) -> Any:
     """A value that msgpack does not know: a path is named by its file's size and time of change, too."""
     if isinstance(value, Path):
-        return (str(value), *_identity(value.stat())) if value.is_file() else str(value)
+        return (str(value), *state_of(value.stat())) if value.is_file() else str(value)
     raise NotImplementedError(type(value).__name__)
 
 
@@ -97,11 +97,7 @@ def _files(place: str, root_length: int) -> list[tuple[str, tuple[int, int]]]:
     with os.scandir(place) as entries:
         own = [each for each in entries if each.name != "__pycache__"]
     inner = [file for each in own if each.is_dir() for file in _files(each.path, root_length)]
-    return [*inner, *((each.path[root_length:], _identity(each.stat())) for each in own if each.is_file())]
-
-
-def _identity(status: os.stat_result) -> tuple[int, int]:
-    return status.st_size, status.st_mtime_ns
+    return [*inner, *((each.path[root_length:], state_of(each.stat())) for each in own if each.is_file())]
 
 
 def _kept(name: str) -> KernelResult | None:

@@ -15,7 +15,7 @@ from warpbound.memory.static_accesses import NOTE as ADDRESS_NOTE
 from warpbound.memory.static_accesses import TOO_LATE, Access, Predicted, predicted, threads_of
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
-from warpbound.result.kernel import BlockSample
+from warpbound.result.blocks import BlockSample
 from warpbound.result.pipeline import Pipeline
 from warpbound.result.quantities import Mode
 from warpbound.result.what_if import WhatIf

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from warpbound.disk_cache import cached, digest, folder, kept
+from warpbound.disk_cache import cached, digest, folder, kept, state_of
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.quick_dataclasses import dataclass
 
@@ -110,7 +110,7 @@ def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
     """What nvcc itself says of its version and folders; kept on disk until one of its files changes."""
     files = (place, place.with_name("nvcc.profile"), host)
     flags = (os.environ.get(name, "") for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"))
-    name = digest("nvcc -dryrun", *(f"{file} {_identity(file)}" for file in files), *flags)
+    name = digest("nvcc -dryrun", *(f"{file} {state_of(file.stat())}" for file in files if file.exists()), *flags)
     before = kept(name)
     output = _dry_run(place, host) if before is None else before.decode()
     version = dict(_VERSION.findall(output))
@@ -136,14 +136,6 @@ def _dry_run(place: Path, host: Path) -> str:
     except (OSError, subprocess.TimeoutExpired) as failed:
         raise InputError(f"{place} does not start ({failed}).", "Name another with --compiler nvcc=PATH.") from failed
     return finished.stderr
-
-
-def _identity(file: Path) -> str:
-    try:
-        status = file.stat()
-    except OSError:
-        return "none"
-    return f"{status.st_size} {status.st_mtime_ns}"
 
 
 def _folders(variable: str, output: str) -> tuple[Path, ...]:

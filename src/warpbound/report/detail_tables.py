@@ -10,9 +10,10 @@ from rich.text import Text
 
 from warpbound.report.charts import Columns, Fitting
 from warpbound.report.formatting import amount, count, listed, seconds
+from warpbound.result.blocks import BlockSample
 from warpbound.result.code import SassLine
 from warpbound.result.execution import Execution
-from warpbound.result.kernel import BlockSample, KernelResult, Loop, MemoryTraffic, Segment
+from warpbound.result.kernel import KernelResult, Loop, MemoryTraffic, Segment
 
 
 def occupancy(entry: KernelResult) -> RenderableType:

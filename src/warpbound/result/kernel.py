@@ -5,6 +5,7 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from warpbound.result.blocks import BlockClass, BlockSample, BusySMs, LaunchShape
 from warpbound.result.code import Access, ProgramFacts, SassLine, SourceLine
 from warpbound.result.execution import Execution
 from warpbound.result.figures import FigureData
@@ -37,9 +38,6 @@ SharedWavefronts = Annotated[Number | None, Meta(description="Cycles of the shar
 ClockSource = Literal["sustained", "boost", "base", "given", "report"]
 ClockLimiter = Literal["power", "step", "given"]
 Flop = Annotated[Number | None, Meta(description="Operations, FMA = 2")]
-
-
-WITH_ERROR = ("l1_hit_rate", "l2_sectors_read", "l2_hit_rate", "dram_bytes_read", "dram_bytes_written")
 
 
 class Occupancy(msgspec.Struct, frozen=True, kw_only=True):
@@ -202,58 +200,6 @@ class Confidence(msgspec.Struct, frozen=True, kw_only=True):
     assumed: Annotated[list[str], Meta(description="What was taken for granted")]
     unknown_opcodes: Annotated[list[str], Meta(description="Counted for issue only")]
     proxy_isa: Annotated[str | None, Meta(description="Architecture whose code stands in for the GPU's own")]
-
-
-class BlockSample(msgspec.Struct, frozen=True, kw_only=True):
-    """What was emulated."""
-
-    blocks: Whole
-    warps: Whole
-    of_blocks: AtLeastOne
-    sampling_error: Annotated[
-        Number | None,
-        Meta(
-            description="Standard error of the extrapolated counts, a fraction; null where too few blocks were sampled "
-            "to tell"
-        ),
-        ADDED,
-    ]
-    memory_error: Annotated[
-        dict[str, Number] | None,
-        Meta(
-            description="Standard errors of the counts and hit rates of the same names under memory, in their units, "
-            "from sampled blocks that differ, from two halves of the sample extrapolated each by itself, and from the "
-            "first and the last block; null where too few blocks were sampled to tell",
-            extra_json_schema={"required": list(WITH_ERROR)},
-        ),
-        ADDED,
-    ]
-
-
-class LaunchShape(msgspec.Struct, frozen=True):
-    """Blocks, threads of a block, dynamic shared memory of a block in bytes."""
-
-    grid: list[int]
-    block: list[int]
-    smem: int
-
-
-class BusySMs(msgspec.Struct, frozen=True):
-    """SMs of the board, and those of them that get a block."""
-
-    with_a_block: Whole
-    count: AtLeastOne
-
-
-class BlockClass(msgspec.Struct, frozen=True):
-    """Blocks that take the same path, or about as long a one.
-
-    trips : rounds of each loop that a warp makes, in the order of `loops`.
-    """
-
-    count: Annotated[Whole, Meta(description="Blocks of the grid")]
-    share_of_time: Annotated[Fraction, Meta(description="Of the time that all blocks take on their SMs")]
-    trips: Annotated[list[Number], Meta(description="Mean rounds of each loop by a warp, in the order of `loops`")]
 
 
 class Stall(msgspec.Struct, frozen=True):

@@ -11,13 +11,7 @@ from warpbound.program.host_interpreter.runtime_calls import MATH, RULES, writte
 from warpbound.program.host_interpreter.source_model import FunctionSource, SourceModel
 from warpbound.program.host_interpreter.state import Frame, OutOfBudget, ProgramEnds
 from warpbound.program.host_interpreter.statements import declaration, execute
-from warpbound.program.host_interpreter.syntax import (
-    declarator_of,
-    descendants,
-    line_of,
-    plain_type,
-    text_of,
-)
+from warpbound.program.host_interpreter.syntax import declarator_of, descendants, line_of, plain_type, text_of
 from warpbound.program.host_interpreter.values import (
     Cell,
     Closure,
