@@ -160,3 +160,13 @@ def test_a_type_without_a_rate_runs_at_that_of_a_wider_one() -> None:
     assert tensor_rate(a100, "fp8") == a100.value("tensor_fp16")
     assert tensor_rate(a100, "fp16_acc16") == a100.value("tensor_fp16")
     assert tensor_rate(gpu("rtx-4090"), "fp16_acc16") == gpu("rtx-4090").value("tensor_fp16_acc16")
+
+
+def test_a_pair_of_blocks_multiplies_on_two_sms() -> None:
+    """256 x 256 x 16 by a pair take as long as 128 x 256 x 16 by one block: 128 cycles at 4096 a cycle."""
+    memory = memory_latency(gpu("b200"), 1.965e9)
+    line = "gdesc[UR8], gdesc[UR10], tmem[UR4], tmem[UR6], idesc[UR7], UP0"
+    alone = wait(f"{BARE}UTCHMMA.128x256x16 {line}", memory=memory)
+    pair = wait(f"{BARE}UTCHMMA.2CTA.256x256x16 {line}", memory=memory)
+    assert pair.busy == alone.busy == pytest.approx(128, rel=0.05)
+    assert pair.queue == "products"

@@ -260,14 +260,15 @@ def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wa
 
 
 def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency, wait: Wait) -> Wait:
-    """With the time that an asynchronous product takes: of one sub-core for a warp's share, of all for tcgen05; wgmma
-    takes at least as long as shared memory delivers its factors."""
+    """With the time that an asynchronous product takes: of one sub-core for a warp's share, of all for tcgen05, of
+    those of two SMs for a pair of blocks; wgmma takes at least as long as shared memory delivers its factors."""
     busy = _product_cycles(facts, memory)
     if _asynchronous(instruction):
         busy = max(busy, operand_cycles(instruction))
         return replace(wait, write=wait.write + busy, busy=busy)
     if instruction.traits.kind == "tensor_memory" and busy:
-        return replace(wait, queue=PRODUCTS, busy=busy / memory.sub_cores)
+        blocks = 2 if "2CTA" in instruction.modifiers else 1
+        return replace(wait, queue=PRODUCTS, busy=busy / (memory.sub_cores * blocks))
     return wait
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import warpbound
-from warpbound.emulate.float8 import FORMATS
+from support.matrix_images import DESCRIPTOR, image_of, numbers_of
 from warpbound.errors import InputError
 
 pytestmark = pytest.mark.cuda
@@ -54,8 +54,6 @@ PRODUCT = """
                                : "=r"(done) : "r"(signal));
 """
 PACKED = {"E2M3": 6, "E3M2": 6, "E2M1": 4}  # bits of each code
-LEADING_B, STRIDE_B = 128, 256  # from one 8 x 16 bytes to the next, along the depth and down the rows
-DESCRIPTOR = LEADING_B >> 4 << 16 | STRIDE_B >> 4 << 32 | 1 << 46
 
 
 def loading(shape, count):
@@ -78,7 +76,7 @@ def test_what_is_stored_is_loaded():
     assert np.array_equal(run(STORE + loading("32x32b.x8", 8)), 1000 * np.arange(128)[:, None] + np.arange(8))
 
 
-@pytest.mark.parametrize(("shape", "count"), [("16x128b.x2", 4), ("16x256b.x1", 4)])
+@pytest.mark.parametrize(("shape", "count"), [("16x64b.x4", 4), ("16x128b.x2", 4), ("16x256b.x1", 4)])
 def test_fragments_of_sixteen_rows(shape, count):
     found = run(STORE + loading(shape, count), count=count)
     for thread in range(128):
@@ -86,20 +84,11 @@ def test_fragments_of_sixteen_rows(shape, count):
         for i in range(count):
             if shape.startswith("16x256b"):
                 row, column = lane // 4 + 8 * (i // 2), lane % 4 * 2 + i % 2
+            elif shape.startswith("16x64b"):
+                row, column = lane // 4 + 8 * (lane % 2), lane // 2 % 2 + 2 * i
             else:
                 row, column = lane // 4 + 8 * (i % 2), lane % 4 + 4 * (i // 2)
             assert found[thread, i] == 1000 * (first + row) + column
-
-
-def image_of(a, b):
-    """Shared memory with A and B in blocks of 8 rows of 16 bytes."""
-    image = np.zeros(16384, np.uint8)
-    for matrix, start in ((a, 0), (b, 8192)):
-        raw = np.ascontiguousarray(matrix).view(np.uint8).reshape(len(matrix), -1)
-        for row, byte in np.ndindex(raw.shape):
-            place = row // 8 * STRIDE_B + byte // 16 * LEADING_B + row % 8 * 16 + byte % 16
-            image[start + place] = raw[row, byte]
-    return image
 
 
 def packed(codes, bits):
@@ -108,16 +97,6 @@ def packed(codes, bits):
     ones = np.unpackbits(rows[..., None], axis=3, count=bits, bitorder="little").reshape(*rows.shape[:2], -1)
     ones = np.pad(ones, ((0, 0), (0, 0), (0, 128 - 16 * bits)))
     return np.packbits(ones, axis=2, bitorder="little").reshape(codes.shape)
-
-
-def numbers_of(raw, type_):
-    if type_ in FORMATS:
-        return np.asarray(FORMATS[type_].decode(raw.astype(np.uint32)), np.float64)
-    if type_ == "BF16":
-        return (raw.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
-    if type_ == "TF32":
-        return (raw.view(np.uint32) & 0xFFFFE000).view(np.float32).astype(np.float64)
-    return raw.astype(np.float64)
 
 
 @pytest.mark.parametrize(
@@ -147,6 +126,40 @@ def test_products_of_every_type(type_, kind, code, stored, rows):
     lanes = np.arange(rows) if rows == 128 else np.arange(rows) % 16 + np.arange(rows) // 16 * 32
     expected = 2 * (numbers_of(a, type_) @ numbers_of(b, type_).T)
     np.testing.assert_allclose(found[lanes], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+SCALED = """
+    if (threadIdx.x == 0) {
+        uint64_t a = DESCRIPTORull | (base >> 4), b = a + (8192 >> 4), scales = DESCRIPTORull | ((base + 12288) >> 4);
+        asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" :: "r"(memory + 16), "l"(scales));
+        asm volatile("tcgen05.cp.cta_group::1.32x128b.warpx4 [%0], %1;" :: "r"(memory + 20), "l"(scales + (1024 >> 4)));
+        asm volatile("{.reg .pred p; setp.ne.b32 p, 0, 0;"
+                     "tcgen05.mma.cta_group::1.kind::mxf4nvf4.block_scale.scale_vec::4X "
+                     "[%0], %1, %2, %3, [%4], [%5], p;}"
+                     :: "r"(memory), "l"(a), "l"(b), "r"(word), "r"(memory + 16), "r"(memory + 20) : "memory");
+    }
+    __syncthreads();
+""".replace("DESCRIPTOR", str(DESCRIPTOR))
+
+
+@pytest.mark.parametrize("by_powers", [0, 1])
+def test_products_with_a_scale_for_each_sixteen(by_powers):
+    random = np.random.default_rng(by_powers)
+    codes = [random.integers(0, 16, (extent, 64), np.uint8) for extent in (128, 8)]
+    low = 0x70 if by_powers else 0x30
+    scales = [random.integers(low, low + 24, (extent, 4), np.uint8) for extent in (128, 32)]
+    image = image_of(*(each[:, ::2] | each[:, 1::2] << 4 for each in codes))
+    for place, rows in zip((12288, 13312), scales, strict=True):  # row r of them: r, r + 32, r + 64, r + 96 of a factor
+        cells = np.zeros((32, 4, 4), np.uint8)
+        cells[:, : len(rows) // 32] = rows.reshape(-1, 32, 4).transpose(1, 0, 2)
+        image[place : place + 1024] = image_of(cells.reshape(32, 16))[:1024]
+    word = 1 << 7 | 1 << 10 | (8 >> 3) << 17 | by_powers << 23 | (128 >> 7) << 27
+    found = run(SCALED + loading("32x32b.x8", 8), image, word).view(np.float32)
+    a, b = (
+        numbers_of(each, "E2M1") * np.repeat(2.0 ** (by - 127.0) if by_powers else numbers_of(by, "E4M3"), 16, axis=1)
+        for each, by in zip(codes, (scales[0], scales[1][:8]), strict=True)
+    )
+    np.testing.assert_allclose(found, a @ b.T, rtol=1e-6)
 
 
 def test_rows_and_columns_that_do_not_exist_are_named():

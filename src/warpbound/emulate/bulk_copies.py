@@ -146,9 +146,11 @@ def multicast(here: Site, operands: tuple[Operand, ...]) -> Callable[[State, War
 
 
 def targets(
-    x: State, warps: Warps, start: Numbers, barrier: Numbers, mask: Callable[[State, Warps], Numbers] | None
+    x: State, warps: Warps, ends: tuple[Numbers, Numbers], mask: Callable[[State, Warps], Numbers] | None, pair: int = 1
 ) -> Iterator[tuple[Any, Numbers, Numbers]]:
-    """Which warps write to which blocks, and the blocks whose barriers learn of it."""
+    """Which warps write to which blocks, and the blocks whose barriers learn of it. ends : addresses of the data and of
+    the barrier. pair : 2 where the barrier of each pair is in the block with the barrier's parity."""
+    start, barrier = ends
     cluster = x.windows["shared"].cluster
     if mask is None:
         yield slice(None), _block(start, warps, cluster), _block(barrier, warps, cluster)
@@ -157,8 +159,8 @@ def targets(
     for rank in range(cluster):
         which = np.flatnonzero(ranks >> rank & 1)
         if len(which):
-            blocks = warps.first[which] + rank
-            yield which, blocks, blocks
+            first, parity = warps.first[which], barrier[which] >> OFFSET_BITS & 1
+            yield which, first + rank, first + (rank if pair == 1 else rank // 2 * 2 + parity)
 
 
 def combine(x: State, kind: str, operation: str, where: tuple[Numbers, int, Any], values: NDArray[np.uint8]) -> None:
@@ -203,7 +205,7 @@ def copy_bytes(here: Site) -> Handler:
             else:
                 values = _run(x, uniform(x, origin.terms[0].index, warps), count_B, warps)
             total = np.full(len(offsets), count_B)
-            for which, blocks, signalled in targets(x, warps, start, barrier, mask):
+            for which, blocks, signalled in targets(x, warps, (start, barrier), mask):
                 some = warps.some(which)
                 put_shared(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
                 complete(x, some, signalled, barrier[which], total[which])

@@ -1,6 +1,5 @@
 """Executes a launch: blocks in chunks, each instruction once for all warps at the same program counter."""
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
 from functools import cached_property
@@ -9,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.block_pairs import with_turns
 from warpbound.emulate.clusters import cluster_of, together
 from warpbound.emulate.control_flow import STOP, Flow, never_taken
 from warpbound.emulate.handlers import CONTROL, PLAIN
@@ -85,7 +85,7 @@ class Kernel:
 
     @property
     def cluster_size(self) -> int:
-        return math.prod(self.cluster)
+        return int(np.prod(self.cluster))
 
     @cached_property
     def breadth(self) -> int:
@@ -214,7 +214,7 @@ class Chunk:
         x.image = kernel.memory.image
         block = np.repeat(np.arange(len(self.blocks)), lanes)
         x.windows = {
-            "shared": Window("shared", kernel.shared_size, block, kernel.cluster_size),
+            "shared": with_turns(kernel.program, Window("shared", kernel.shared_size, block, kernel.cluster_size)),
             "local": Window("local", stack_bytes(kernel.program), np.arange(x.lane_count)),
         }
         thread = np.tile(np.arange(lanes), len(self.blocks))

@@ -2,6 +2,7 @@
 
 from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     async_copy,
+    block_pairs,
     bulk_copies,
     control_flow,
     convergence,
@@ -24,6 +25,7 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     special_functions,
     tensor_boxes,
     tensor_memory,
+    tensor_memory_copies,
     tensor_memory_products,
     texture_fetches,
     warp_collectives,

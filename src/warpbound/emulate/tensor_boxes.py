@@ -105,7 +105,7 @@ def _tile(here: Site, *, barrier: bool) -> Tile:
 def load_tile(here: Site) -> Handler:
     """UTMALDG: a box into shared memory, of one block of the cluster or (.MULTICAST) of those in a mask."""
     tile = _tile(here, barrier=True)
-    mask = multicast(here, here.instruction.operands[2:3])
+    mask, pair = multicast(here, here.instruction.operands[2:3]), 2 if here.has("2CTA") else 1
 
     def handler(x: State) -> None:
         for warps, tensor_map, boxes in tile.boxes(x, issuing(x)):
@@ -113,7 +113,7 @@ def load_tile(here: Site) -> Handler:
             offsets = tile.offsets(x, warps, tensor_map, boxes)
             start, barrier = (uniform(x, tile.register + i, warps) for i in (0, 1))
             total = np.full(len(offsets), boxes.size * offsets.shape[1])
-            for which, blocks, signalled in targets(x, warps, start, barrier, mask):
+            for which, blocks, signalled in targets(x, warps, (start, barrier), mask, pair):
                 some = warps.some(which)
                 put_shared(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
                 complete(x, some, signalled, barrier[which], total[which])

@@ -4,9 +4,9 @@ A cell has 32 bits. An address has the row in its upper and the column in its lo
 of its own here; a GPU shares that of an SM among its blocks.
 
 Source   PTX ISA, "Tensor Memory", "tcgen05.alloc", and the shapes of "tcgen05.ld" and "tcgen05.st". How compilers
-         allocate was read off code of sm_100a.
+         allocate was read off code of sm_100a. Lanes of 16x64b: CUTLASS, copy_traits_sm100.hpp.
 Models   What a load, a store or a product does is done at once; waits and fences find nothing to do.
-Omits    Refused: loads and stores of the shape 16x64b, packed halves, pairs of blocks (.2CTA), copies and shifts.
+Omits    Refused: loads and stores of packed halves, shifts.
 """
 
 import re
@@ -15,6 +15,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.block_pairs import blocks_of, members
 from warpbound.emulate.bulk_copies import UNIT_B, Numbers, Warps, issuing, uniform
 from warpbound.emulate.mbarrier import LATE, arrive_watched
 from warpbound.emulate.meetings import Kind, Met
@@ -82,6 +83,8 @@ def layout(here: Site) -> Layout:
         case ["16dp32bit_t0_t15" | "16dp32bit_t16_t31"]:
             half = lane[:16] if words[0].endswith("t15") else lane[16:]
             return Layout(half[:, 0], half % 16 + 0 * at, at + 0 * half)
+        case ["16dp64bit"]:
+            return Layout(lane[:, 0], lane // 4 + 8 * (lane % 2) + 0 * at, at * 2 + lane // 2 % 2)
         case ["16dp128bit"]:
             return Layout(lane[:, 0], lane // 4 + 8 * (at % 2), at // 2 * 4 + lane % 4)
         case ["16dp256bit"]:
@@ -132,7 +135,8 @@ def store(here: Site) -> Handler:
 
 @executes("UTCATOMSWS")
 def allocate(here: Site) -> Handler:
-    """UTCATOMSWS: .FIND_AND_SET takes neighbouring units of 32 columns, .AND gives back those not in its mask."""
+    """UTCATOMSWS: .FIND_AND_SET takes neighbouring units of 32 columns, of a pair with .2CTA; .AND gives back those not
+    in its mask."""
     operands = here.instruction.operands
     if here.modifiers == {"AND"}:
         mask = operands[-1].index
@@ -142,20 +146,22 @@ def allocate(here: Site) -> Handler:
             memory(x)[warps.block, ROWS * COLUMNS] &= uniform(x, mask, warps).astype(np.uint32)
 
         return give_back
-    if here.modifiers != {"FIND_AND_SET", "ALIGN"}:
+    if here.modifiers - {"2CTA"} != {"FIND_AND_SET", "ALIGN"}:
         raise unsupported(here.instruction)
+    blocks = blocks_of(here)
     predicate, place, count = write_predicate(operands[0]), operands[1].index, operands[2].index
 
     def take(x: State) -> None:
         warps = issuing(x)
-        units, in_use = uniform(x, count, warps), memory(x)
+        units, in_use = uniform(x, count, warps), memory(x)[:, ROWS * COLUMNS]
         first, success = np.zeros(x.selected_lanes // LANES, np.uint32), np.zeros(x.selected_lanes // LANES, np.bool_)
-        for own, block, units_of_warp in zip(warps.own, warps.block, units, strict=True):
-            mask, bits = (1 << int(units_of_warp)) - 1, int(in_use[block, ROWS * COLUMNS])
+        owners = np.stack([member.block for member in members(warps, blocks)], axis=1)
+        for own, both, units_of_warp in zip(warps.own, owners, units, strict=True):
+            mask, bits = (1 << int(units_of_warp)) - 1, int(np.bitwise_or.reduce(in_use[both]))
             steps = range(0, COLUMNS // _UNIT - int(units_of_warp) + 1, max(1, int(units_of_warp)))
             at = next((step for step in steps if not bits >> step & mask), None)
             if at is not None:
-                in_use[block, ROWS * COLUMNS] = bits | mask << at
+                in_use[both] |= np.uint32(mask << at)
                 first[own], success[own] = at, True
         x.put_uniform(place, first)
         predicate(x, success)
@@ -166,7 +172,7 @@ def allocate(here: Site) -> Handler:
 @executes("UTCBAR")
 def signal(here: Site) -> Handler:
     """UTCBAR: an arrival at a barrier once the products before it are done, which they are."""
-    if here.modifiers - {"MULTICAST"}:
+    if here.modifiers - {"MULTICAST", "2CTA"}:
         raise unsupported(here.instruction)
     target = here.instruction.operands[0]
     register, offset = target.terms[0].index, int(target.value)

@@ -5,13 +5,16 @@ bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the 
 shape.
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
+A pair of blocks (.2CTA) multiplies together: each has the rows of A that it computes, and half of the columns of B.
+
 Products with scales are those of scaled_products. FP6 and FP4 lie in shared memory as FP8 would, but each 16 neighbours
 in a row at the start of their 16 bytes.
 
 Source   PTX ISA, "Instruction descriptor" (E2M3 = 3, E3M2 = 4, E2M1 = 5), "Shared memory descriptor" and "Data path
-         layout organization" of tcgen05. FP6 and FP4: CUDA driver API, CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B and
-         16U4_ALIGN16B; Colfax Research, "Sub-byte GEMM on NVIDIA Blackwell GPUs".
-Omits    Refused: sparse factors, FP6 and FP4 in tensor memory, FP16 sums, pairs of blocks, .WS, masks of lanes.
+         layout organization" of tcgen05 (letters A, B, D, F). FP6 and FP4: CUDA driver API,
+         CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B and 16U4_ALIGN16B; Colfax Research, "Sub-byte GEMM on NVIDIA Blackwell
+         GPUs".
+Omits    Refused: sparse factors, FP6 and FP4 in tensor memory, FP16 sums, .WS, masks of lanes.
 """
 
 from typing import Any
@@ -19,6 +22,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.block_pairs import PAIR, blocks_of, members
 from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
 from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.matrix_products import ELEMENTS, Element
@@ -43,13 +47,15 @@ _TYPES: dict[str, dict[int, Element]] = {  # opcode -> number in the instruction
 }
 _STEP_BITS = 256  # of a row of A along the depth
 _FLOAT, _WHOLE = 1, 2  # types of the sum: F32, S32
-_NAMED = frozenset({"BF16", "TF32"})
+_NAMED = frozenset({"BF16", "TF32", "2CTA"})
 _ROWS_OF_GROUP = 16  # of 64 rows, each 16 lie in lanes of their own 32
+_FEW_ROWS, ALL_ROWS = 64, 128  # that a block computes
 
 
 @dataclass(frozen=True)
 class Shape:
-    """What an instruction descriptor says."""
+    """What an instruction descriptor says. rows : of A and of the sum in each block; columns : of the sum; blocks : 2
+    for a pair."""
 
     first: Element
     second: Element
@@ -59,31 +65,52 @@ class Shape:
     negative: bool
     first_by_depth: bool
     second_by_depth: bool
+    blocks: int
 
     @property
     def depth(self) -> int:
         return _STEP_BITS // self.first.bits
 
     @property
+    def left(self) -> Factor:
+        return Factor(self.rows, self.depth, self.first, self.first_by_depth)
+
+    @property
+    def right(self) -> Factor:
+        """The part of B that lies in one block."""
+        return Factor(self.columns // self.blocks, self.depth, self.second, self.second_by_depth)
+
+    @property
     def lanes(self) -> Numbers:
-        """The row of tensor memory of each row of the sum."""
+        """The row of tensor memory of each row of A, if A lies there."""
         row = np.arange(self.rows)
-        return row if self.rows == 2 * 64 else row % _ROWS_OF_GROUP + row // _ROWS_OF_GROUP * 32
+        spread = self.rows == _FEW_ROWS and self.blocks == 1
+        return row % _ROWS_OF_GROUP + row // _ROWS_OF_GROUP * 32 if spread else row
+
+    @property
+    def places(self) -> tuple[Numbers, Numbers]:
+        """Row and column of tensor memory of each number of the sum; a pair with 64 rows each folds the columns."""
+        column = np.arange(self.columns)
+        if self.rows != _FEW_ROWS or self.blocks == 1:
+            return self.lanes[:, None], column
+        half = self.columns // PAIR
+        return self.lanes[:, None] + column // half * _FEW_ROWS, column % half
 
 
 def shape_of(word: int, here: Site) -> Shape:
     """The shape in an instruction descriptor; refuses what is not executed."""
     types = _TYPES[here.instruction.opcode]
     first, second = (types.get(word >> shift & 7) for shift in (7, 10))
-    rows, columns = (word >> 24 & 31) << 4, (word >> 17 & 63) << 3
-    plain = not word >> 2 & 1 and word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (64, 128)
+    blocks = blocks_of(here)
+    rows, columns = ((word >> 24 & 31) << 4) // blocks, (word >> 17 & 63) << 3
+    plain = not word >> 2 & 1 and word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (_FEW_ROWS, ALL_ROWS)
     if first is None or second is None or not plain:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
     if first.packed and not here.instruction.operands[0].text.startswith("gdesc"):
         raise unsupported(here.instruction, " with FP6 or FP4 in tensor memory")
     return Shape(
         first, second, rows, columns, whole=word >> 4 & 3 == _WHOLE, negative=bool((word >> 13 ^ word >> 14) & 1),
-        first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1,
+        first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1, blocks=blocks,
     )  # fmt: skip
 
 
@@ -104,12 +131,10 @@ def multiply(here: Site) -> Handler:
         keep = np.broadcast_to(adding(x), x.selected_lanes // 32)[everyone.own]
         for word in np.unique(words):
             warps, shape = everyone.some(words == word), shape_of(int(word), here)
-            rows = Factor(shape.rows, shape.depth, shape.first, shape.first_by_depth)
-            columns = Factor(shape.columns, shape.depth, shape.second, shape.second_by_depth)
-            first_matrix, second_matrix = read_factor(x, a, warps, rows, shape.lanes), read_factor(x, b, warps, columns)
-            product = np.matmul(first_matrix, second_matrix.transpose(0, 2, 1))
-            places = cells(x, warps, target(x, warps), shape.lanes[:, None], np.arange(shape.columns))
-            add_product(x, (warps, places), -product if shape.negative else product, keep[words == word], shape.whole)
+            right = right_factor(x, b, warps, shape).transpose(0, 2, 1)
+            for member in members(warps, shape.blocks):
+                product = np.matmul(read_factor(x, a, member, shape.left, shape.lanes), right)
+                add_product(x, (member, target(x, member)), shape, product, keep[words == word])
 
     return handler
 
@@ -132,16 +157,19 @@ def read_factor(
     return np.asarray(factor.element.decode(raw & mask), np.float64)
 
 
+def right_factor(x: State, b: Operand, warps: Warps, shape: Shape) -> NDArray[np.float64]:
+    """B of every warp, (warps, columns, depth); of a pair, the columns of the even block first."""
+    return np.concatenate([read_factor(x, b, member, shape.right) for member in members(warps, shape.blocks)], axis=1)
+
+
 def add_product(
-    x: State,
-    where: tuple[Warps, Numbers],
-    product: NDArray[Any],
-    keep: NDArray[np.bool_],
-    whole: bool,  # noqa: FBT001
+    x: State, where: tuple[Warps, Numbers], shape: Shape, product: NDArray[Any], keep: NDArray[np.bool_]
 ) -> None:
-    """Write the product, plus what is there for the warps that keep it."""
-    warps, places = where
+    """Write the product, plus what is there for the warps that keep it; where : the warps and their addresses."""
+    warps, address = where
+    whole, places = shape.whole, cells(x, warps, address, *shape.places)
     words, blocks = memory(x), warps.block[:, None, None]
+    product = -product if shape.negative else product
     if keep.any():
         old = words[blocks, places].view(np.int32 if whole else np.float32)
         product = product + np.where(keep[:, None, None], old, 0)

@@ -177,7 +177,7 @@ def _use(instruction: Instruction) -> Use:
         loads = frozenset(("shared",))
     arithmetic = traits.is_arithmetic
     removable = arithmetic or bool(loads or stores or traits.loads)
-    if traits.kind == "bulk_copy" and "shared" in stores:
+    if "shared" in stores and (traits.kind == "bulk_copy" or instruction.opcode == "STAS"):
         removable = False  # an mbarrier waits for its bytes, whether or not anyone needs them
     elif instruction.opcode in _AT_BARRIERS:
         loads = stores = frozenset()

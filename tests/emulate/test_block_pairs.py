@@ -1,0 +1,114 @@
+"""Pairs of blocks (cta_group::2) against NumPy: products of both, allocation, arrivals, copies into tensor memory."""
+
+import numpy as np
+import pytest
+
+import warpbound
+from support.matrix_images import DESCRIPTOR, IMAGE_B, image_of, numbers_of
+
+pytestmark = pytest.mark.cuda
+
+SOURCE = """
+#include <stdint.h>
+extern "C" __global__ void __cluster_dims__(2, 1, 1) kernel(const uint4 *image, uint32_t *out, uint32_t word) {
+    extern __shared__ __align__(1024) uint4 shared[];
+    __shared__ uint32_t where[2];
+    __shared__ __align__(8) uint64_t barrier;
+    unsigned base = (unsigned)__cvta_generic_to_shared(shared), at = (unsigned)__cvta_generic_to_shared(where);
+    unsigned signal = (unsigned)__cvta_generic_to_shared(&barrier), lane = threadIdx.x % 32, warp = threadIdx.x / 32;
+    for (int i = threadIdx.x; i < 1024; i += 128) shared[i] = image[blockIdx.x * 1024 + i];
+    if (warp == 0) {
+        asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], 32;" :: "r"(at));
+        asm volatile("tcgen05.alloc.cta_group::2.sync.aligned.shared::cta.b32 [%0], 64;" :: "r"(at + 4));
+        asm volatile("tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;");
+    }
+    if (threadIdx.x == 0) asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(signal));
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    unsigned memory = where[1], rows = memory + (warp << 21);
+    if (threadIdx.x == 0 && blockIdx.x % 2 == 0) {
+        uint64_t a = DESCRIPTORull | (base & 0x3ffff) >> 4, b = DESCRIPTORull | ((base + 8192) & 0x3ffff) >> 4;
+        STARTS
+        asm volatile("tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64"
+                     " [%0], %1;" :: "r"(signal), "h"((unsigned short)3));
+    }
+    unsigned done = 0;
+    while (!done) asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
+                               : "=r"(done) : "r"(signal));
+    for (int i = 0; i < COLUMNS; i++) {
+        uint32_t v;
+        asm volatile("tcgen05.ld.sync.aligned.32x32b.x1.b32 {%0}, [%1];" : "=r"(v) : "r"(rows + i));
+        asm volatile("tcgen05.wait::ld.sync.aligned;");
+        out[(blockIdx.x * 128 + threadIdx.x) * COLUMNS + i] = v;
+    }
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    if (warp == 0) {
+        asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, 32;" :: "r"(where[0]));
+        asm volatile("tcgen05.dealloc.cta_group::2.sync.aligned.b32 %0, 64;" :: "r"(memory));
+    }
+}
+""".replace("DESCRIPTOR", str(DESCRIPTOR))
+PRODUCT = """
+        for (int i = 0; i < 2; i++)
+            asm volatile("{.reg .pred p; setp.ne.b32 p, %4, 0;"
+                         "tcgen05.mma.cta_group::2.kind::KIND [%0], %1, %2, %3, p;}"
+                         :: "r"(memory), "l"(a), "l"(b), "r"(word), "r"(i) : "memory");
+"""
+COPY = 'asm volatile("tcgen05.cp.cta_group::2.SHAPE [%0], %1;" :: "r"(memory), "l"(a));'
+
+
+def run(starts, images, word=0, columns=32):
+    source = SOURCE.replace("STARTS", starts).replace("COLUMNS", str(columns))
+    program = warpbound.compile(source, "b200", options=["-arch=sm_100a"])
+    blocks = len(images)
+    launch = warpbound.launch(grid=blocks, block=128, smem=IMAGE_B, args={
+        "image": np.concatenate(images).view(np.uint32), "out": np.zeros(blocks * 128 * columns, np.uint32),
+        "word": np.uint32(word),
+    })  # fmt: skip
+    return warpbound.run(program, launch)["out"].reshape(blocks, 128, columns)
+
+
+@pytest.mark.parametrize(
+    ("rows", "type_", "kind", "code"),
+    [(256, "F16", "f16", 0), (128, "F16", "f16", 0), (256, "E4M3", "f8f6f4", 0), (128, "S8", "i8", 1)],
+)
+def test_a_product_of_two_blocks(rows, type_, kind, code):
+    random, columns, pairs = np.random.default_rng(rows), 32, 2
+    depth = 16 if type_ == "F16" else 32
+    if type_ == "F16":
+        a, b = (random.standard_normal((pairs, extent, depth)).astype(np.float16) for extent in (rows, columns))
+    elif type_ == "S8":
+        a, b = (random.integers(-128, 128, (pairs, extent, depth)).astype(np.int8) for extent in (rows, columns))
+    else:
+        a, b = (random.integers(0x20, 0x48, (pairs, extent, depth)).astype(np.uint8) for extent in (rows, columns))
+    images = [
+        image_of(a[pair, half * rows // 2 : (half + 1) * rows // 2], b[pair, 16 * half : 16 * half + 16])
+        for pair in range(pairs) for half in (0, 1)
+    ]  # fmt: skip
+    word = (2 if kind == "i8" else 1) << 4 | code << 7 | code << 10 | (columns >> 3) << 17 | (rows >> 4) << 24
+    found = run(PRODUCT.replace("KIND", kind), images, word).view(np.int32 if kind == "i8" else np.float32)
+    for pair in range(pairs):
+        expected = 2 * (numbers_of(a[pair], type_) @ numbers_of(b[pair], type_).T)
+        both = found[2 * pair : 2 * pair + 2]
+        if rows == 256:
+            got = both.reshape(256, columns)
+        else:  # lanes from 64 on have the second half of the columns
+            got = both[:, :, :16].reshape(2, 2, 64, 16).transpose(0, 2, 1, 3).reshape(128, columns)
+        np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize(
+    ("shape", "rows", "width", "goes_to"),
+    [("128x256b", 128, 8, None), ("128x128b", 128, 4, None), ("4x256b", 4, 8, None),
+     ("32x128b.warpx4", 32, 4, [0, 0, 0, 0]), ("64x128b.warpx2::02_13", 64, 4, [0, 1, 0, 1]),
+     ("64x128b.warpx2::01_23", 64, 4, [0, 0, 1, 1])],
+)  # fmt: skip
+def test_copies_to_tensor_memory(shape, rows, width, goes_to):
+    data = np.random.default_rng(rows).integers(0, 1 << 32, (2, rows, width), np.uint32)
+    found = run(COPY.replace("SHAPE", shape), [image_of(each) for each in data], columns=8)
+    for block in (0, 1):
+        expected = np.zeros((128, 8), np.uint32)
+        if goes_to is None:
+            expected[:rows, :width] = data[block]
+        else:
+            expected[:, :width] = np.concatenate([data[block, 32 * part : 32 * part + 32] for part in goes_to])
+        assert np.array_equal(found[block], expected)
