@@ -14,7 +14,7 @@ from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
-from warpbound.whatif.code_changes import NEARER, Repeated, kept_in_register, nearer, of_the_work
+from warpbound.whatif.code_changes import EASINGS, MOVED_ONCE, NEARER, Repeated, kept_in_register, nearer, of_the_work
 from warpbound.whatif.parallelism import doubled
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
@@ -185,6 +185,13 @@ def test_the_tightest_resource_is_eased(word: str, left: float, changes: dict[st
     assert what.speedup == pytest.approx(1 / left)
     assert list(everything) == [what.change]  # nothing else would help
     assert "SM cycles per warp" in what.why
+
+
+@pytest.mark.parametrize(("touched", "words"), [(800.0, MOVED_ONCE), (500.0, EASINGS["dram"][1])])
+def test_bytes_that_are_moved_once_are_not_told_to_stay_on_the_chip(touched: float, words: str) -> None:
+    memory = Memory(dram_bytes_read=640.0, dram_bytes_written=160.0, touched_bytes=touched)
+    (whatif,) = (change for change in found(work(latency=10.0, memory=memory)) if "DRAM traffic" in change)
+    assert whatif == words
 
 
 def test_two_that_bind_together_are_eased_together() -> None:

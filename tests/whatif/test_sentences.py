@@ -7,10 +7,10 @@ import pytest
 
 import warpbound
 from support.paths import EXAMPLES
-from warpbound.whatif.code_changes import EASINGS, number
+from warpbound.whatif.code_changes import EASINGS, MOVED_ONCE, number
 
 pytestmark = pytest.mark.cuda
-RESOURCES = {change: resource for resource, (_, change) in EASINGS.items()}
+RESOURCES = {change: resource for resource, (_, change) in EASINGS.items()} | {MOVED_ONCE: "dram"}
 ALONE, TOGETHER = r"it takes (\S+) SM cycles per", r"(\w+) and (\w+) bind together, (\S+) and (\S+) SM cycles per"
 
 

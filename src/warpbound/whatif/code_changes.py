@@ -41,6 +41,7 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "l2": (0.5, "half the L2 traffic (tiles kept in shared memory or L1)"),
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
 }
+MOVED_ONCE = "half the DRAM traffic (narrower types, or kernels joined into one: each byte is moved once already)"
 NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
 COALESCED = "coalesced global accesses"
 TILES = "coalesced global accesses into tiles kept on the SM"
@@ -82,12 +83,18 @@ def _wastes_sectors(memory: Memory) -> bool:
     return memory.l1_sectors_load + memory.l1_sectors_store > NO_WASTE * memory.ideal_sectors
 
 
+def _moved_once(memory: Memory) -> bool:
+    """Whether DRAM moves each byte about once, so that nothing is gained by keeping data on the chip."""
+    return memory.dram_bytes_read + memory.dram_bytes_written <= NO_WASTE * memory.touched_bytes
+
+
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
     """Less demand on each resource that is used, whatever else may bind then."""
     for resource, (share, change) in EASINGS.items():
         if resource in cycles:
             why = f"it takes {number(cycles[resource])} SM cycles per {work.unit}"
-            yield Alternative(change, why, eased(work, resource, share), place)
+            words = MOVED_ONCE if resource == "dram" and _moved_once(work.memory) else change
+            yield Alternative(words, why, eased(work, resource, share), place)
 
 
 def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float) -> Alternative | None:
@@ -103,7 +110,7 @@ def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float)
         else:
             share, change = EASINGS[name]
             changed = eased(changed, name, share)
-            words.append(change)
+            words.append(MOVED_ONCE if name == "dram" and _moved_once(work.memory) else change)
     first, second = (number(cycles[name]) for name in order[:2])
     why = f"{order[0]} and {order[1]} bind together, {first} and {second} SM cycles per {work.unit}"
     return Alternative("; and ".join(words), why, changed, place, units)
