@@ -14,7 +14,16 @@ from warpbound.latency import memory_latency, waits
 from warpbound.predict import Place, predict
 from warpbound.residency import Residency, occupancy
 from warpbound.whatif import WORTH, WhatIf, whatifs
-from warpbound.whatif.code_changes import EASINGS, MOVED_ONCE, NEARER, Repeated, kept_in_register, nearer, of_the_work
+from warpbound.whatif.code_changes import (
+    EASINGS,
+    MOVED_ONCE,
+    NEARER,
+    Repeated,
+    easings,
+    kept_in_register,
+    nearer,
+    of_the_work,
+)
 from warpbound.whatif.parallelism import doubled
 from warpbound.workload import Memory, Workload
 from warpbound.workload.static import iterations, straight
@@ -187,11 +196,19 @@ def test_the_tightest_resource_is_eased(word: str, left: float, changes: dict[st
     assert "SM cycles per warp" in what.why
 
 
-@pytest.mark.parametrize(("touched", "words"), [(800.0, MOVED_ONCE), (500.0, EASINGS["dram"][1])])
-def test_bytes_that_are_moved_once_are_not_told_to_stay_on_the_chip(touched: float, words: str) -> None:
-    memory = Memory(dram_bytes_read=640.0, dram_bytes_written=160.0, touched_bytes=touched)
-    (whatif,) = (change for change in found(work(latency=10.0, memory=memory)) if "DRAM traffic" in change)
-    assert whatif == words
+LEVELS = {
+    "l1": {"l1_sectors_load": 20.0, "l1_sectors_store": 5.0},
+    "l2": {"l2_sectors_read": 20.0, "l2_sectors_written": 5.0},
+    "dram": {"dram_bytes_read": 640.0, "dram_bytes_written": 160.0},
+}  # each 800 bytes
+
+
+@pytest.mark.parametrize("level", LEVELS)
+@pytest.mark.parametrize("touched", [800.0, 500.0])
+def test_bytes_that_are_moved_once_are_not_told_to_stay_nearer_by(level: str, touched: float) -> None:
+    made = work(latency=10.0, memory=Memory(**LEVELS[level], touched_bytes=touched))
+    (change,) = easings(made, PLACE, {level: 100.0})
+    assert change.change == (MOVED_ONCE.format(level=level.upper()) if touched == 800.0 else EASINGS[level][1])
 
 
 def test_two_that_bind_together_are_eased_together() -> None:

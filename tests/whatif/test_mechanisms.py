@@ -46,7 +46,7 @@ CHANGES = {
     ) for change in (code_changes.EASINGS[each][1] for each in names)},
     **{Step(kind, 2, 1, 1, 1).sentence: "occupancy" for kind in ("threads", "registers", "shared", "carveout")},
     "no limit by registers and shared memory": "occupancy",
-    code_changes.MOVED_ONCE: "memory traffic",
+    code_changes.MOVED_ONCE.format(level="L2"): "memory traffic",
     code_changes.NEARER: "data kept on the SM", code_changes.TILES: "coalescing",
     parallelism.AHEAD.format(times="4 times"): "loads in flight", code_changes.COALESCED: "coalescing",
     parallelism.ILP: "loads in flight", parallelism.ITEMS.format(times="8 times", degree=8): "loads in flight",

@@ -10,7 +10,8 @@ from support.paths import EXAMPLES
 from warpbound.whatif.code_changes import EASINGS, MOVED_ONCE, number
 
 pytestmark = pytest.mark.cuda
-RESOURCES = {change: resource for resource, (_, change) in EASINGS.items()} | {MOVED_ONCE: "dram"}
+RESOURCES = {change: resource for resource, (_, change) in EASINGS.items()}
+RESOURCES |= {MOVED_ONCE.format(level=resource.upper()): resource for resource in ("l1", "l2", "dram")}
 ALONE, TOGETHER = r"it takes (\S+) SM cycles per", r"(\w+) and (\w+) bind together, (\S+) and (\S+) SM cycles per"
 
 

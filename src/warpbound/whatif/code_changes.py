@@ -41,7 +41,7 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "l2": (0.5, "half the L2 traffic (tiles kept in shared memory or L1)"),
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
 }
-MOVED_ONCE = "half the DRAM traffic (narrower types, or kernels joined into one: each byte is moved once already)"
+MOVED_ONCE = "half the {level} traffic (narrower types, or kernels joined into one: each byte is moved once already)"
 NEARER = "data that are read again kept on the SM (tiles, a larger L1 carve-out)"
 COALESCED = "coalesced global accesses"
 TILES = "coalesced global accesses into tiles kept on the SM"
@@ -83,18 +83,23 @@ def _wastes_sectors(memory: Memory) -> bool:
     return memory.l1_sectors_load + memory.l1_sectors_store > NO_WASTE * memory.ideal_sectors
 
 
-def _moved_once(memory: Memory) -> bool:
-    """Whether DRAM moves each byte about once, so that nothing is gained by keeping data on the chip."""
-    return memory.dram_bytes_read + memory.dram_bytes_written <= NO_WASTE * memory.touched_bytes
+def _words(memory: Memory, resource: str) -> str:
+    """What to change; where a level moves each byte about once, keeping data nearer by would save nothing."""
+    moved_B = {
+        "l1": SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store),
+        "l2": SECTOR_B * (memory.l2_sectors_read + memory.l2_sectors_written),
+        "dram": memory.dram_bytes_read + memory.dram_bytes_written,
+    }
+    is_once = resource in moved_B and moved_B[resource] <= NO_WASTE * memory.touched_bytes
+    return MOVED_ONCE.format(level=resource.upper()) if is_once else EASINGS[resource][1]
 
 
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
     """Less demand on each resource that is used, whatever else may bind then."""
-    for resource, (share, change) in EASINGS.items():
+    for resource, (share, _) in EASINGS.items():
         if resource in cycles:
             why = f"it takes {number(cycles[resource])} SM cycles per {work.unit}"
-            words = MOVED_ONCE if resource == "dram" and _moved_once(work.memory) else change
-            yield Alternative(words, why, eased(work, resource, share), place)
+            yield Alternative(_words(work.memory, resource), why, eased(work, resource, share), place)
 
 
 def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float) -> Alternative | None:
@@ -108,9 +113,8 @@ def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float)
             changed, units = doubled(changed), 2.0
             words.append(ILP)
         else:
-            share, change = EASINGS[name]
-            changed = eased(changed, name, share)
-            words.append(MOVED_ONCE if name == "dram" and _moved_once(work.memory) else change)
+            changed = eased(changed, name, EASINGS[name][0])
+            words.append(_words(work.memory, name))
     first, second = (number(cycles[name]) for name in order[:2])
     why = f"{order[0]} and {order[1]} bind together, {first} and {second} SM cycles per {work.unit}"
     return Alternative("; and ".join(words), why, changed, place, units)
