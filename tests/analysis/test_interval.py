@@ -175,9 +175,10 @@ def test_the_form_dominates_where_it_does(monkeypatch):
 
 
 def test_launches_that_are_nearer_than_expected_narrow_the_interval(monkeypatch):
-    wide = replace(stream(), interval=(0.5 * stream().time_s, 2 * stream().time_s))
+    wide = replace(stream(), interval=(0.5 * stream().time_s, 2 * stream().time_s), doubts={IN_STEP: 1.0})
     monkeypatch.setattr(interval, "form", lambda _: Form("dram", 0.5, 0.0, 9, ("one",)))
     found = Interval.of(wide).with_form("dram")
     assert found.low == pytest.approx(found.time_s * math.exp(-interval.LEAST))  # never the edge itself
     assert found.high < wide.interval[1]
     assert found.doubts[OWN_ERROR] == 0.0
+    assert found.doubts[IN_STEP] == pytest.approx(math.log(found.high / found.low) / math.log(4))

@@ -68,8 +68,8 @@ class Interval:
     def covering(self, other: LaunchPrediction, cause: str) -> "Interval":
         """The interval extended to that of the prediction without the assumption `cause`."""
         edges = (self.low, self.high, *other.interval)
-        doubts = {**self.doubts, cause: abs(other.time_s - self.time_s)}
-        return Interval(self.time_s, min(edges), max(edges), doubts)
+        doubt = abs(math.log(other.time_s / self.time_s)) / INTERVAL * self.time_s
+        return Interval(self.time_s, min(edges), max(edges), {**self.doubts, cause: doubt})
 
     def with_sampling(self, less_s: float, more_s: float) -> "Interval":
         """The interval with the sampling error: times at traffic one standard error less and more."""
@@ -111,11 +111,16 @@ class Interval:
         return slower if fast_s is None else slower.with_faster(fast_s, CLOCK_UNDER_LOAD)
 
     def with_form(self, kind: str) -> "Interval":
-        """With the model's own error for a class of launches: the interval that answers state."""
+        """With the model's own error for a class of launches: the interval that answers state.
+
+        Where measured launches of the class need a narrower interval, all doubts shrink with it.
+        """
         low, high = stretched(self.time_s, (self.low, self.high), form(kind))
         before, after = 0.5 * math.log(self.high / self.low), 0.5 * math.log(high / low)
+        shrunk = min(1.0, after / before) if before else 1.0
+        doubts = {cause: shrunk * seconds for cause, seconds in self.doubts.items()}
         extra = math.sqrt(max(0.0, after**2 - before**2)) / INTERVAL * self.time_s
-        return Interval(self.time_s, low, high, {**self.doubts, OWN_ERROR: extra})
+        return Interval(self.time_s, low, high, {**doubts, OWN_ERROR: extra})
 
 
 def binds(bottleneck: str, memory: Memory, filling: float = 0.0) -> str:
