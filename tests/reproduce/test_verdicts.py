@@ -22,7 +22,12 @@ from warpbound.reproduce import Item, Reproduction, Verdict, changes, items, pag
 from warpbound.reproduce.reproduction import Printed, compared, half_unit, number
 
 LONGEST = "volkov_2016:figs-6.1-6.2"  # a quarter of a minute; `make tables` has it, too
-ITEMS = [pytest.param(item, id=item.key, marks=[pytest.mark.full] * (item.key == LONGEST)) for item in items()]
+LONG = (
+    "hong_kim_2009:simulated", "hong_kim_2009:fig-14", "campprof_2011:fig-7", "campprof_2011:fig-9",
+    "campprof_2011:fig-10", "volkov_2016:simulated",
+)  # seconds each
+MARKS = dict.fromkeys(LONG, pytest.mark.broad) | {LONGEST: pytest.mark.full}
+ITEMS = [pytest.param(item, id=item.key, marks=MARKS.get(item.key, ())) for item in items()]
 AGREE = (Verdict.AGREES, Verdict.DIGITS, Verdict.ROUGHLY, Verdict.READ)
 SMALL = 3  # significant digits from which a literal in the code may be a number of the paper
 
@@ -36,17 +41,7 @@ def outcome(key: str) -> Reproduction:
 # ---------------------------------------------------------------- every item
 
 
-LONG = (
-    "hong_kim_2009:simulated", "hong_kim_2009:fig-14", "campprof_2011:fig-7", "campprof_2011:fig-9",
-    "campprof_2011:fig-10",
-)  # seconds each
-MARKS = dict.fromkeys(LONG, pytest.mark.broad) | {LONGEST: pytest.mark.full}
-
-
-@pytest.mark.parametrize(
-    "item",
-    [pytest.param(item, id=item.key, marks=MARKS.get(item.key, ())) for item in items()],
-)
+@pytest.mark.parametrize("item", ITEMS)
 def test_what_was_recorded_still_holds(item: Item) -> None:
     found = outcome(item.key)
     assert found.rows
