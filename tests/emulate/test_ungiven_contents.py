@@ -43,6 +43,22 @@ def test_variables_that_nobody_gave(name, arch):
     assert any(each.refusal(program, each.readers) for each in found) == decide
 
 
+TWO_KERNELS = """__constant__ float w[16]; __constant__ float v[16]; __device__ float bias, scale; __device__ float* last;
+__global__ void first(float* y) { y[threadIdx.x] = w[threadIdx.x % 16] + bias; }
+__global__ void second(float* y) { y[threadIdx.x] = v[threadIdx.x % 16] * scale; }
+__global__ void neither(float* y) { y[threadIdx.x] = 1; last = &bias; }"""
+
+
+@pytest.mark.parametrize("arch", [75, 90])
+def test_each_kernel_of_a_file_misses_only_the_variables_that_it_reads(arch):
+    missed = {}
+    for name in ("first", "second", "neither"):
+        program = compile_program(TWO_KERNELS, f"sm_{arch}", kernel=name)
+        lacking = ungiven_symbols(program, launch(grid=1, block=32, args={"y": "f32[32]"}))
+        missed[name] = sorted(each.option.partition("=")[0].removeprefix("--const ") for each in lacking)
+    assert missed == {"first": ["bias", "w"], "second": ["scale", "v"], "neither": []}
+
+
 def test_a_variable_that_is_given_is_not_missed():
     program = compile_program(HEAD + BODIES["two"][0], "sm_89")
     given = launch(grid=4, block=64, args={"a": "i32[256]", "y": "f32[256]"}, constants={"n": 7, "w": "f32[16]:ones"})
