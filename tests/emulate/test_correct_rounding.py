@@ -122,10 +122,20 @@ def test_fma32_of_zeros_infinities_and_nan():
     assert np.isnan(found[(np.isinf(a) & (b == 0)) | np.isnan(c)]).all()
 
 
+def fma64(a, b, c, way="RN"):
+    """The result for a lane alone, which is that for each of many lanes: they go different ways."""
+    few, many = (
+        correct_rounding.fma64_directed(*(np.full(lanes, value) for value in (a, b, c)), way)
+        for lanes in (1, correct_rounding.FEW + 1)
+    )
+    assert (many == few[0]).all() and (np.signbit(many) == np.signbit(few[0])).all()
+    return float(few[0])
+
+
 @sampled(FINITE64, FINITE64, FINITE64, examples=300)
 def test_fma64_of_anything(a, b, c):
     value = Fraction(a) * Fraction(b) + Fraction(c)
-    found = float(correct_rounding.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
+    found = fma64(a, b, c)
     assert found == correct_rounding.round_fraction(value, "RN")
 
 
@@ -141,7 +151,7 @@ def test_fma64_around_cancellation(way, a, b, c, shift):
     x, y, z = float(a), float(b), float(c) * 2.0**shift
     for addend in (z, -x * y, -x * y + z):
         value = Fraction(x) * Fraction(y) + Fraction(addend)
-        found = float(correct_rounding.fma64_directed(np.array([x]), np.array([y]), np.array([addend]), way)[0])
+        found = fma64(x, y, addend, way)
         assert found == correct_rounding.round_fraction(value, way)
 
 
@@ -151,7 +161,7 @@ def test_fma64_around_cancellation(way, a, b, c, shift):
 ])  # fmt: skip
 def test_fma64_at_the_ends_of_the_range(a, b, c):
     value = Fraction(a) * Fraction(b) + Fraction(c)
-    found = float(correct_rounding.fma64(np.array([a]), np.array([b]), np.array([c]))[0])
+    found = fma64(a, b, c)
     assert found == correct_rounding.round_fraction(value, "RN")
     if value == 0 and a * b == 0:
         assert np.signbit(found) == np.signbit(a * b + c)
@@ -161,7 +171,10 @@ def test_fma64_passes_on_infinities_and_nan():
     a = np.array([np.inf, np.nan, 1.0, np.inf, 0.0])
     b = np.array([2.0, 1.0, 1.0, 0.0, 1.0])
     c = np.array([1.0, 1.0, -np.inf, 1.0, np.nan])
-    assert np.array_equal(correct_rounding.fma64(a, b, c), [np.inf, np.nan, -np.inf, np.nan, np.nan], equal_nan=True)
+    sums = [np.inf, np.nan, -np.inf, np.nan, np.nan]
+    assert np.array_equal(correct_rounding.fma64(a, b, c), sums, equal_nan=True)
+    many = (np.tile(x, correct_rounding.FEW) for x in (a, b, c))
+    assert np.array_equal(correct_rounding.fma64(*many), sums * correct_rounding.FEW, equal_nan=True)
 
 
 def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
