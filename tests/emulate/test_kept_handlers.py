@@ -7,7 +7,6 @@ import pytest
 
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import STEP_LIMIT, make_ready
-from warpbound.emulate.symbol_addresses import same_for_every_launch
 from warpbound.kernel_launch import launch
 from warpbound.program.instruction import Operand
 from warpbound.program.source_files import compile_program
@@ -35,21 +34,43 @@ def test_launches_with_other_parameters(arch):
     program = compile_program(SOURCE, f"sm_{arch}", "k")
     first = make_ready(program, asked(3)[0])
     call, wanted = asked(8)
-    second = make_ready(program, call, kept=first.handlers)
+    second = make_ready(program, call, kept=first)
     same = [one is other and one is not None for one, other in zip(first.handlers, second.handlers, strict=True)]
     assert 2 < sum(same) < len(same) - 4
     run_blocks(second, second.whole_clusters(np.arange(1)), STEP_LIMIT)
     assert (second.memory.arrays()["out"] == wanted).all()
 
 
-def test_the_address_of_a_symbol_is_not_the_same_for_every_launch():
+def test_only_what_reads_the_changed_parameter_is_made_again():
+    program = compile_program("__global__ void k(int n, int *out, int m) { out[threadIdx.x] = m * n; }", "sm_90")
+
+    def asked_for(n, m):
+        return launch(grid=1, block=32, args={"n": n, "out": "i32[32]", "m": m})
+
+    first = make_ready(program, asked_for(3, 5))
+
+    def made_again(n, m):
+        second = make_ready(program, asked_for(n, m), kept=first)
+        assert second.facts is first.facts
+        pairs = zip(program.instructions, first.handlers, second.handlers, strict=True)
+        operands = [operand for x, old, new in pairs if old is not new for operand in x.operands]
+        return {operand.value - program.parameter_base for operand in operands if operand.kind == "constant"}
+
+    assert made_again(3, 5) == set()
+    assert made_again(4, 5) == {0}
+    assert made_again(3, 6) == {16}
+
+
+def test_handlers_that_hold_an_address_go_where_the_symbol_goes():
     program = compile_program(SOURCE, "sm_90", "k")
-    plain = next(x for x in program.instructions if same_for_every_launch(x))
-    symbol = Operand("other", "32@lo(before)")
-    changed = replace(program, instructions=tuple(
-        replace(x, operands=(*x.operands[:-1], symbol)) if x is plain else x for x in program.instructions
-    ))  # fmt: skip
-    first = make_ready(changed, asked(3)[0])
-    second = make_ready(changed, asked(3)[0], kept=first.handlers)
-    at = program.instructions.index(plain)
+    at = next(i for i, x in enumerate(program.instructions) if not any(y.kind in ("constant", "other") for y in x.operands)
+              and x.traits.is_arithmetic)  # fmt: skip
+    symbol = Operand("other", "32@lo(after)")
+    code = [replace(x, operands=(*x.operands[:-1], symbol)) if i == at else x for i, x in enumerate(program.instructions)]
+    changed = replace(program, instructions=tuple(code))
+    call, _ = asked(3)
+    first = make_ready(changed, call)
+    longer = replace(call, args=(*call.args[:-1], replace(call.args[-1], shape=(1 << 20,), bytes=None)))
+    second = make_ready(changed, longer, kept=first)
+    assert first.memory.addresses != second.memory.addresses
     assert first.handlers[at] is not second.handlers[at]

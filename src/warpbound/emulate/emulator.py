@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field, replace
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -10,18 +10,18 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.block_pairs import with_turns
 from warpbound.emulate.clusters import cluster_of, together
+from warpbound.emulate.code_facts import CodeFacts
 from warpbound.emulate.control_flow import STOP, Flow, never_taken
 from warpbound.emulate.handlers import CONTROL, PLAIN
 from warpbound.emulate.lane_groups import TURNS
 from warpbound.emulate.lane_queries import every, some
-from warpbound.emulate.launch_memory import Memory, prepare, stack_bytes
-from warpbound.emulate.livelock import Endless, polls, writes
+from warpbound.emulate.launch_memory import Memory, prepare
+from warpbound.emulate.livelock import Endless
 from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.operand_access import Constants, Site, predicate, site, unsupported
-from warpbound.emulate.special_registers import special_registers
+from warpbound.emulate.special_registers import SpecialRegisters
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.emulate.symbol_addresses import same_for_every_launch, with_addresses
-from warpbound.emulate.value_dependence import draws_work_from_counter
+from warpbound.emulate.symbol_addresses import with_addresses
 from warpbound.errors import InputError, WarpboundError
 from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch, check
@@ -53,11 +53,10 @@ class Kernel:
     raise PartedWarp where a warp takes them.
     """
 
-    program: Program
+    facts: CodeFacts
     launch: Launch
     memory: Memory
     handlers: tuple[Handler | None, ...]
-    registers: int
     cluster: Dim
     short: Mapping[int, int] = field(default_factory=dict)
     whole_warp: frozenset[int] = frozenset()
@@ -87,20 +86,14 @@ class Kernel:
     def cluster_size(self) -> int:
         return int(np.prod(self.cluster))
 
-    @cached_property
+    @property
+    def program(self) -> Program:
+        return self.facts.program
+
+    @property
     def breadth(self) -> int:
         """Size limit of this kernel's chunks, in default chunks."""
-        return SHARING if draws_work_from_counter(self.program) else 1
-
-    @cached_property
-    def polls(self) -> list[bool]:
-        """Of each instruction, whether a loop around it may wait for other threads."""
-        return [polls(instruction) for instruction in self.program.instructions]
-
-    @cached_property
-    def writes(self) -> list[bool]:
-        """Of each instruction, whether it may change memory or a barrier."""
-        return [writes(instruction) for instruction in self.program.instructions]
+        return SHARING if self.facts.draws_work else 1
 
     @property
     def chunks_at_once(self) -> int:
@@ -108,8 +101,8 @@ class Kernel:
 
     def blocks_per_chunk(self) -> int:
         """Blocks per chunk: as many as memory and speed suggest, in whole clusters."""
-        block_bytes = 4 * (self.registers + 24) * self.lanes_per_block + self.shared_size  # stack: what is written
-        per_block = block_bytes + stack_bytes(self.program) * self.lanes_per_block
+        block_bytes = 4 * (self.facts.registers + 24) * self.lanes_per_block + self.shared_size  # stack: what is written
+        per_block = block_bytes + self.facts.stack_B * self.lanes_per_block
         quick = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
         fitting = min(self.at_once, 4 * CHUNK_B // block_bytes) if self.at_once else quick
         return max(1, fitting // self.cluster_size) * self.cluster_size
@@ -120,23 +113,25 @@ class Kernel:
 
 
 def make_ready(
-    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, kept: Sequence[Handler | None] = ()
+    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, kept: Kernel | None = None
 ) -> Kernel:
     """Place the launch in memory and compile every instruction but control into a handler.
 
-    plain : what builds the handlers, by opcode. kept : the handlers that it has built for an earlier launch.
+    plain : what builds the handlers, by opcode. kept : what it has made of an earlier launch of the same program.
     """
     check(launch)
     memory = prepare(program, launch)
-    code = tuple(with_addresses(each, memory.addresses) for each in program.instructions)
-    constants = memory.constants
+    facts = kept.facts if kept else CodeFacts(program)
+    if kept and kept.memory.addresses == memory.addresses:
+        remains = facts.unchanged(kept.memory.constants.banks, memory.constants.banks)
+    else:
+        kept, remains = None, [False] * len(program.instructions)
     handlers = tuple(
-        kept[i] if kept and same_for_every_launch(x) else handler_of(code[i], constants, program.arch, plain)
+        kept.handlers[i] if kept and remains[i]
+        else handler_of(with_addresses(x, memory.addresses), memory.constants, program.arch, plain)
         for i, x in enumerate(program.instructions)
-    )
-    named = (x for each in program.instructions for y in each.operands for x in (y, *y.terms))
-    slices = [x.index + 8 for x in named if x.kind == "register" and x.index < 255]
-    return Kernel(program, launch, memory, handlers, max([program.registers, *slices]), cluster_of(program, launch))
+    )  # fmt: skip
+    return Kernel(facts, launch, memory, handlers, cluster_of(program, launch))
 
 
 def handler_of(instruction: Instruction, constants: Constants, arch: int, plain: Mapping[str, Build]) -> Handler | None:
@@ -209,23 +204,20 @@ class Chunk:
         self.first_warp = first_warp
         self.blocks = np.asarray(blocks, np.int64)
         lanes = kernel.lanes_per_block
-        x = State(len(self.blocks) * lanes // LANES, kernel.registers)
+        x = State(len(self.blocks) * lanes // LANES, kernel.facts.registers)
         self.x = x
         x.image = kernel.memory.image
         block = np.repeat(np.arange(len(self.blocks)), lanes)
         x.windows = {
             "shared": with_turns(kernel.program, Window("shared", kernel.shared_size, block, kernel.cluster_size)),
-            "local": Window("local", stack_bytes(kernel.program), np.arange(x.lane_count)),
+            "local": Window("local", kernel.facts.stack_B, np.arange(x.lane_count)),
         }
         thread = np.tile(np.arange(lanes), len(self.blocks))
-        x.special = special_registers(kernel, self.blocks, thread)
+        x.special = SpecialRegisters(kernel, self.blocks, thread)
         self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
-        self.polls, self.writes = kernel.polls, kernel.writes
-        self.marked = [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
-        self.flow.groups.meeting = frozenset(
-            at for at, instruction in enumerate(kernel.program.instructions) if instruction.traits.reconverges
-        )
+        self.polls, self.writes, self.marked = kernel.facts.polls, kernel.facts.writes, kernel.facts.marked
+        self.flow.groups.meeting = kernel.facts.meeting
         self.flow.groups.park(self.flow.groups.alive, 0)
         self.at = self.steps = self.until = 0
         self.polled = self.wrote = False
@@ -233,11 +225,15 @@ class Chunk:
     def _with_control(self) -> list[Handler]:
         """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
         handlers: list[Handler] = []
-        code = self.kernel.program.instructions
-        for at, (instruction, plain) in enumerate(zip(code, self.kernel.handlers, strict=True)):
+        for at, plain in enumerate(self.kernel.handlers):
             short = self.kernel.short.get(at)
-            handlers.append(plain or (self._control(instruction, at) if short is None else _goes_to(short)))
+            handlers.append(plain or (partial(self._first_control, at) if short is None else _goes_to(short)))
         return handlers
+
+    def _first_control(self, at: int, x: State) -> Any:
+        """Build the handler of a control instruction when it is first reached, and execute it."""
+        self.handlers[at] = self._control(self.kernel.program.instructions[at], at)
+        return self.handlers[at](x)
 
     def _control(self, instruction: Instruction, at: int) -> Handler:
         here = site(instruction, self.kernel.memory.constants, self.kernel.program.arch)

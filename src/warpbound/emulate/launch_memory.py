@@ -19,7 +19,6 @@ from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch, bind, contents, pieces
 from warpbound.parameter_packing import check_elements, pack
-from warpbound.program.control_flow import calls
 from warpbound.program.kernel import Parameter, Program, Symbol
 from warpbound.program.kernel_names import plain_name
 from warpbound.program.parameter_members import with_members
@@ -181,11 +180,7 @@ def waits_for_grid(program: Program) -> bool:
 
 def reads_address(program: Program, place: int) -> bool:
     """Whether the code reads the address at this place of bank 0."""
-    return any(
-        operand.kind == "constant" and operand.bank == 0 and operand.value in (place, place + 4)
-        for instruction in program.instructions
-        for operand in instruction.operands
-    )
+    return not program.launch_constants.isdisjoint((place, place + 4))
 
 
 def is_known(argument: Argument) -> bool:
@@ -384,5 +379,5 @@ CALL_STACK_B = 4096  # beyond the frame that the code states, for recursion; the
 
 def stack_bytes(program: Program) -> int:
     """Local memory per thread."""
-    recursive = any(calls(instruction) for instruction in program.instructions)
-    return -(-program.local_bytes // 16) * 16 + (CALL_STACK_B if recursive or not program.local_bytes else 0)
+    own = program.local_bytes
+    return -(-own // 16) * 16 + (CALL_STACK_B if program.has_calls or not own else 0)

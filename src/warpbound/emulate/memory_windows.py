@@ -1,5 +1,6 @@
 """Shared and local memory of a chunk of blocks: one address window, with separate bytes for every block or lane."""
 
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -22,16 +23,23 @@ class Window:
     def __init__(self, name: str, size: int, owner: NDArray[np.int64], cluster: int = 1) -> None:
         self.name = name
         self.cluster = cluster
-        self.first = owner // cluster * cluster
         self.size = size
         self.owner = owner
-        count = int(owner.max()) + 1
-        self.bytes = np.zeros(max(16, count * size), np.uint8)
         self.unwritten: NDArray[np.bool_] | None = None
         self._watched = False
         self._looks = 0
         self._bases: dict[int, NDArray[np.int64]] = {}
         self._elements: dict[int, NDArray[Any]] = {}
+
+    @cached_property
+    def bytes(self) -> NDArray[np.uint8]:
+        """Zeros at first, made when they are first asked for: most kernels have no local memory."""
+        return np.zeros(max(16, (int(self.owner.max()) + 1) * self.size), np.uint8)
+
+    @cached_property
+    def first(self) -> NDArray[np.int64]:
+        """For each lane, the first piece of those that its own sees."""
+        return self.owner // self.cluster * self.cluster
 
     def base(self, size: int) -> NDArray[np.int64]:
         """The first element of `size` bytes that belongs to each lane."""

@@ -1,7 +1,7 @@
 """Special registers of a chunk of blocks: thread and block indices, lane masks, sizes."""
 
+import math
 from collections.abc import Callable, Iterator, Mapping
-from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import SHARED_WINDOW
 from warpbound.emulate.state import LANES
-from warpbound.kernel_launch import Launch
+from warpbound.kernel_launch import Dim, Launch
 
 SMS = 128  # of the machine that a kernel sees; block b runs on SM b % SMS
 
@@ -28,73 +28,84 @@ class Kernel(Protocol):
 
 
 class SpecialRegisters(Mapping[str, Any]):
-    """Rows over the lanes, scalars where all are the same; each made when it is first read."""
+    """Rows over the lanes, scalars where all are the same; each made when it is first read.
 
-    def __init__(self, makers: Mapping[str, Callable[[], Any]]) -> None:
-        self._makers = makers
+    thread : number within its block of each lane.
+    """
+
+    def __init__(self, kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> None:
+        self.kernel, self.blocks, self.thread = kernel, blocks, thread
         self._rows: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
         if name not in self._rows:
-            self._rows[name] = self._makers[name]()
+            self._rows[name] = _MAKERS[name](self)
         return self._rows[name]
 
     def __contains__(self, name: object) -> bool:
-        return name in self._makers
+        return name in _MAKERS
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._makers)
+        return iter(_MAKERS)
 
     def __len__(self) -> int:
-        return len(self._makers)
+        return len(_MAKERS)
+
+    def block_of_lane(self) -> NDArray[np.int64]:
+        return np.repeat(self.blocks, self.kernel.lanes_per_block)
+
+    def lane(self) -> NDArray[np.uint32]:
+        return (self.thread % LANES).astype(np.uint32)
+
+    def bit(self) -> NDArray[np.uint32]:
+        return np.uint32(1) << self.lane()
+
+    def rank(self) -> Any:
+        """Of the block in its cluster."""
+        if self.kernel.cluster_size == 1:
+            return np.uint32(0)
+        ranks = np.arange(len(self.blocks)) % self.kernel.cluster_size
+        return np.repeat(ranks, self.kernel.lanes_per_block).astype(np.uint32)
 
 
-def special_registers(kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> SpecialRegisters:
-    """Special registers of some blocks. thread : number within its block of each lane."""
-    lanes = kernel.lanes_per_block
-
-    def block_of_lane() -> NDArray[np.int64]:
-        return np.repeat(blocks, lanes)
-
-    def index(number: Callable[[], NDArray[np.int64]], step: int, size: int) -> Any:
-        return (number() // step % size).astype(np.uint32) if size > 1 else np.uint32(0)
-
-    def bit() -> NDArray[np.uint32]:
-        return np.uint32(1) << (thread % LANES).astype(np.uint32)
-
-    makers: dict[str, Callable[[], Any]] = {}
-    for prefix, number, sizes in (
-        ("SR_TID", lambda: thread, kernel.launch.block), ("SR_CTAID", block_of_lane, kernel.launch.grid)
-    ):  # fmt: skip
-        step = 1
-        for axis, size in zip("XYZ", sizes, strict=True):
-            makers[f"{prefix}.{axis}"] = partial(index, number, step, size)
-            step *= size
-    for axis, size, extent in zip("XYZ", kernel.launch.grid, kernel.launch.block, strict=True):
-        makers[f"SR_NCTAID.{axis}"] = partial(np.uint32, size)
-        makers[f"SR_NTID.{axis}"] = partial(np.uint32, extent)
-    numbers = {
-        "SR_NWARPID": 64, "SR_VIRTCFG": 64 << 8, "SR_SWINHI": SHARED_WINDOW, "SR_SWINLO": 0, "SRZ": 0, "SR_CgaSize": 0,
-        "SR_SMEMSZ": kernel.shared_size, "SR_DYNAMICSMEMSZ": kernel.launch.smem,
-        "SR_LMEMHIOFF": 0,  # where the stack ends, which code without optimisation compares its pointer with
-    }  # fmt: skip
-    makers |= {name: partial(np.uint32, number) for name, number in numbers.items()}
-    makers |= {
-        "SR_LANEID": lambda: (thread % LANES).astype(np.uint32),
-        "SR_EQMASK": bit,
-        "SR_LTMASK": lambda: bit() - np.uint32(1),
-        "SR_LEMASK": lambda: bit() | (bit() - np.uint32(1)),
-        "SR_GTMASK": lambda: ~(bit() | (bit() - np.uint32(1))),
-        "SR_GEMASK": lambda: ~(bit() - np.uint32(1)),
-        "SR_WARPID": lambda: (thread // LANES).astype(np.uint32),
-        "SR_CgaCtaId": lambda: _ranks(kernel, len(blocks)),
-        "SR_VIRTUALSMID": lambda: (block_of_lane() % SMS).astype(np.uint32),
-        "SR_VIRTID": lambda: (thread // LANES << 8).astype(np.uint32),
-    }
-    return SpecialRegisters(makers)
+Maker = Callable[[SpecialRegisters], Any]
 
 
-def _ranks(kernel: Kernel, blocks: int) -> Any:
-    if kernel.cluster_size == 1:
+def _index(number: NDArray[np.int64], sizes: Dim, axis: int) -> Any:
+    """A coordinate of blocks or threads."""
+    if sizes[axis] == 1:
         return np.uint32(0)
-    return np.repeat(np.arange(blocks) % kernel.cluster_size, kernel.lanes_per_block).astype(np.uint32)
+    return (number // math.prod(sizes[:axis]) % sizes[axis]).astype(np.uint32)
+
+
+def _of_axis(name: str, axis: int) -> dict[str, Maker]:
+    return {
+        f"SR_TID.{name}": lambda x: _index(x.thread, x.kernel.launch.block, axis),
+        f"SR_CTAID.{name}": lambda x: _index(x.block_of_lane(), x.kernel.launch.grid, axis),
+        f"SR_NTID.{name}": lambda x: np.uint32(x.kernel.launch.block[axis]),
+        f"SR_NCTAID.{name}": lambda x: np.uint32(x.kernel.launch.grid[axis]),
+    }
+
+
+_MAKERS: dict[str, Maker] = {
+    **_of_axis("X", 0), **_of_axis("Y", 1), **_of_axis("Z", 2),
+    "SR_NWARPID": lambda x: np.uint32(64),
+    "SR_VIRTCFG": lambda x: np.uint32(64 << 8),
+    "SR_SWINHI": lambda x: np.uint32(SHARED_WINDOW),
+    "SR_SWINLO": lambda x: np.uint32(0),
+    "SRZ": lambda x: np.uint32(0),
+    "SR_CgaSize": lambda x: np.uint32(0),
+    "SR_SMEMSZ": lambda x: np.uint32(x.kernel.shared_size),
+    "SR_DYNAMICSMEMSZ": lambda x: np.uint32(x.kernel.launch.smem),
+    "SR_LMEMHIOFF": lambda x: np.uint32(0),  # the stack's end, which code without optimisation compares its pointer with
+    "SR_LANEID": lambda x: x.lane(),
+    "SR_EQMASK": lambda x: x.bit(),
+    "SR_LTMASK": lambda x: x.bit() - np.uint32(1),
+    "SR_LEMASK": lambda x: x.bit() | (x.bit() - np.uint32(1)),
+    "SR_GTMASK": lambda x: ~(x.bit() | (x.bit() - np.uint32(1))),
+    "SR_GEMASK": lambda x: ~(x.bit() - np.uint32(1)),
+    "SR_WARPID": lambda x: (x.thread // LANES).astype(np.uint32),
+    "SR_CgaCtaId": lambda x: x.rank(),
+    "SR_VIRTUALSMID": lambda x: (x.block_of_lane() % SMS).astype(np.uint32),
+    "SR_VIRTID": lambda x: (x.thread // LANES << 8).astype(np.uint32),
+}  # fmt: skip

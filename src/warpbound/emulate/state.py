@@ -7,6 +7,7 @@ selected warps, or scalars where every lane has the same.
 """
 
 from collections.abc import Callable, Mapping
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -91,7 +92,6 @@ class State:
         self.predicates[7][:] = True
         self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
         self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
-        self.convergence = list(np.zeros((BARRIER_REGISTERS, self.lane_count), np.uint32))
         self._return_words: dict[str, Words] = {}
         self._every = np.ones(self.lane_count, np.bool_)
         self._every.flags.writeable = False
@@ -103,6 +103,11 @@ class State:
         self.changed = False  # whether an atomic has changed memory; who looks takes it back
         self.clock = 0
         self.turn = 0  # how often a group has been selected
+
+    @cached_property
+    def convergence(self) -> list[Words]:
+        """Barrier registers: a mask of lanes in each lane."""
+        return list(np.zeros((BARRIER_REGISTERS, self.lane_count), np.uint32))
 
     def select(self, lanes: Mask | None) -> None:
         """Make `lanes` (one flag for each of the chunk; None for all) the group that executes."""

@@ -16,15 +16,6 @@ def with_addresses(instruction: Instruction, addresses: Mapping[str, int]) -> In
     return replace(instruction, operands=tuple(_filled_in(each, addresses) for each in instruction.operands))
 
 
-def same_for_every_launch(instruction: Instruction) -> bool:
-    """Whether a handler depends on nothing but the instruction: neither on constant banks nor on symbols' addresses."""
-    banks = any(
-        each.kind in ("constant", "other") or any(term.kind == "constant" for term in each.terms)
-        for each in instruction.operands
-    )  # fmt: skip
-    return not banks and instruction.traits.kind not in ("texture", "surface")
-
-
 def symbols_of(instruction: Instruction) -> set[str]:
     """The variables whose addresses an instruction holds."""
     return {match[2] for each in instruction.operands if (match := SYMBOL.fullmatch(each.text))}

@@ -4,7 +4,7 @@ from dataclasses import field
 from functools import cached_property
 
 from warpbound.errors import CommandError
-from warpbound.program.control_flow import Flow, flow
+from warpbound.program.control_flow import Flow, calls, flow
 from warpbound.program.instruction import Instruction
 from warpbound.program.register_banks import bank_reads
 from warpbound.program.register_sets import RegisterSets, register_sets
@@ -102,6 +102,16 @@ class Program:
     def bank_reads(self) -> list[tuple[int, int]]:
         """Registers that each instruction reads from the even and from the odd bank."""
         return bank_reads(self.instructions)
+
+    @cached_property
+    def launch_constants(self) -> frozenset[int]:
+        """Offsets in bank 0, where a launch puts its sizes, addresses and parameters, that the code names."""
+        operands = (operand for instruction in self.instructions for operand in instruction.operands)
+        return frozenset(int(x.value) for x in operands if x.kind == "constant" and x.bank == 0)
+
+    @cached_property
+    def has_calls(self) -> bool:
+        return any(calls(instruction) for instruction in self.instructions)
 
     def source_line(self, number: int) -> str:
         """Text of a line of the source (from 1), empty when the source is not known."""

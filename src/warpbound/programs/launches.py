@@ -8,7 +8,8 @@ from hashlib import blake2b
 
 from warpbound.analysis import Settings
 from warpbound.analysis.launch_time import LaunchTime, launch_time
-from warpbound.emulate.emulator import Handler, make_ready
+from warpbound.emulate.emulator import Kernel as ReadyKernel
+from warpbound.emulate.emulator import make_ready
 from warpbound.emulate.launch_memory import Memory, waits_for_grid
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Dim, Launch
@@ -140,7 +141,7 @@ class Executor:
     def __init__(self, heap: Heap) -> None:
         self.heap = heap
         self._effects: dict[bytes, Effect] = {}
-        self._handlers: dict[int, Sequence[Handler | None]] = {}  # of the last launch, by number of the kernel
+        self._kernels: dict[int, ReadyKernel] = {}  # of the last launch, by number of the kernel
         self.seconds = 0.0
 
     def execute(self, request: Request, output: list[bytes], instructions: float) -> bool:
@@ -159,9 +160,9 @@ class Executor:
         began = time.perf_counter()
         try:
             number = request.kernel.number
-            kept = self._handlers.get(number, ())
+            kept = self._kernels.get(number)
             kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=kept)
-            self._handlers[number] = kernel.handlers
+            self._kernels[number] = kernel
             run_all_blocks(kernel, image, instructions)
         except InputError as problem:
             raise KernelFailure(problem) from problem

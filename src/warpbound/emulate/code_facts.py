@@ -1,0 +1,99 @@
+"""What the emulator asks of a kernel's code, looked up once for all its launches."""
+
+from collections.abc import Iterator, Mapping
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from warpbound.emulate.launch_memory import stack_bytes
+from warpbound.emulate.livelock import polls, writes
+from warpbound.emulate.value_dependence import draws_work_from_counter
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+from warpbound.program.registers import lane_bytes
+
+Banks = Mapping[int, NDArray[np.uint32]]
+Place = tuple[int, int, int]  # bank, first word, last word + 1
+ANY = -1  # stands for every bank and for every word
+
+
+class CodeFacts:
+    """Of the code of one kernel."""
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @cached_property
+    def polls(self) -> list[bool]:
+        """Of each instruction, whether a loop around it may wait for other threads."""
+        return [polls(instruction) for instruction in self.program.instructions]
+
+    @cached_property
+    def writes(self) -> list[bool]:
+        """Of each instruction, whether it may change memory or a barrier."""
+        return [writes(instruction) for instruction in self.program.instructions]
+
+    @cached_property
+    def marked(self) -> list[bool]:
+        """Of each instruction, whether it polls or writes."""
+        return [any(pair) for pair in zip(self.polls, self.writes, strict=True)]
+
+    @cached_property
+    def meeting(self) -> frozenset[int]:
+        """The instructions at which the lanes of a warp meet again."""
+        return frozenset(i for i, x in enumerate(self.program.instructions) if x.traits.reconverges)
+
+    @cached_property
+    def registers(self) -> int:
+        """Registers of a lane, with those that an instruction of several reaches."""
+        named = (x for each in self.program.instructions for y in each.operands for x in (y, *y.terms))
+        reached = [x.index + 8 for x in named if x.kind == "register" and x.index < 255]
+        return max([self.program.registers, *reached])
+
+    @cached_property
+    def stack_B(self) -> int:
+        """Local memory per thread."""
+        return stack_bytes(self.program)
+
+    @cached_property
+    def draws_work(self) -> bool:
+        """Whether the blocks draw their work from a counter."""
+        return draws_work_from_counter(self.program)
+
+    @cached_property
+    def constants(self) -> list[tuple[Place, ...]]:
+        """Of each instruction, the places in constant banks that its handler depends on."""
+        return [tuple(_places(instruction)) for instruction in self.program.instructions]
+
+    def unchanged(self, before: Banks, now: Banks) -> list[bool]:
+        """Of each instruction, whether what its handler reads of the constant banks is as it was."""
+        differing = {bank: _differing(before.get(bank), now.get(bank)) for bank in {*before, *now}}
+
+        def same(bank: int, first: int, end: int) -> bool:
+            words = differing.get(bank, frozenset())
+            if ANY in (bank, first) or ANY in words:
+                return bank != ANY and not words
+            return words.isdisjoint(range(first, end))
+
+        return [all(same(*place) for place in places) for places in self.constants]
+
+
+def _places(instruction: Instruction) -> Iterator[Place]:
+    traits = instruction.traits
+    if traits.kind in ("texture", "surface"):  # which the image describes
+        yield ANY, ANY, ANY
+    size_B = max(4, lane_bytes(instruction)) if traits.kind == "constant" else 8
+    for operand in instruction.operands:
+        for each in (operand, *operand.terms):
+            if each.kind == "constant":
+                bank, at = each.bank if isinstance(each.bank, int) else ANY, int(each.value)
+                yield (bank, ANY, ANY) if each.terms else (bank, at // 4, -(-(at + size_B) // 4))
+
+
+def _differing(before: Any, now: Any) -> frozenset[int]:
+    """The words that differ; ANY where the banks have not the same size."""
+    if before is None or now is None or len(before) != len(now):
+        return frozenset([ANY])
+    return frozenset(np.flatnonzero(before != now).tolist())
