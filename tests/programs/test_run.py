@@ -92,6 +92,15 @@ def test_a_wild_access_is_named_and_what_is_lacking_is_listed() -> None:
     assert report["launches"][0]["executed"] == "failed"
 
 
+def test_a_wild_access_passes_where_the_user_says_so() -> None:
+    report, done = run("wild_access.cu", options=("--lenient",))
+    assert done.err.splitlines()[:2] == ["cudaErrorNotSupported", "cudaSuccess"]
+    (problem,) = report["problems"]
+    assert problem.startswith("fill: 6 accesses of single lanes outside every allocation were let pass")
+    (launch,) = report["launches"]
+    assert launch["executed"] == "all" and launch["time_s"] > 0
+
+
 def test_textures_and_surfaces_are_read() -> None:
     report, done = run("textures.cu")
     assert done.err.splitlines()[:17] == [

@@ -39,6 +39,7 @@ Examples:
     "--check", "checks", type=click.Choice(("races",)), multiple=True,
     help="races: find races of warps on shared memory.",
 )
+@click.option("--lenient", is_flag=True, help="Let accesses outside allocations pass: they read 0, write nothing.")
 @click.option("--kernel-name", metavar="REGEX", help="Predict only kernels whose name matches.")
 @click.option("--launch-skip", type=click.IntRange(0), default=0, metavar="N", help="Skip the first N launches.")
 @click.option("--launch-count", type=click.IntRange(1), metavar="N", help="Predict at most N launches.")
@@ -50,12 +51,14 @@ Examples:
 @click.option("-o", "out", metavar="OUT", help="Write the report to this file, not to the terminal.")
 @click.argument("words", nargs=-1, required=True, metavar="-- PROGRAM|FILE.cu [ARGS]")
 def run(
-    gpu: str, execute: str, checks: tuple[str, ...], kernel_name: str | None, launch_skip: int,
+    gpu: str, execute: str, checks: tuple[str, ...], lenient: bool, kernel_name: str | None, launch_skip: int,  # noqa: FBT001
     launch_count: int | None, include: tuple[str, ...], options: tuple[str, ...], timeout: float | None,
     trace: str | None, form: str, out: str | None, words: tuple[str, ...],
 ) -> int:  # fmt: skip
     """Run a CUDA program on an emulated GPU; time its kernels."""
     from warpbound import machine
+    from warpbound.analysis import Settings
+    from warpbound.emulate.limits import PASS, REFUSE
     from warpbound.errors import InputError
     from warpbound.programs import report
     from warpbound.programs.server import How, run_program
@@ -71,7 +74,7 @@ def run(
         output = sys.stderr.fileno() if form != "text" and out is None else None
         sys.stdout.flush()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that temporary files go
-        how = How(board, choice, timeout_s=timeout, output=output)
+        how = How(board, choice, Settings(out_of_bounds=PASS if lenient else REFUSE), timeout, output)
         ended, log = run_program(program, words[1:], how)
     answer = report.report(command_line(), words[0], how, ended, log)
     if trace:

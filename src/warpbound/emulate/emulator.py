@@ -341,7 +341,7 @@ class Chunk:
         lane = bad.lane if self.x.index is None else int(self.x.index[bad.lane])
         return InputError(
             f"{self._line(self.at)}: {self._where(lane)}: {bad.problem}.",
-            "Check the index, the launch size and the array shapes; analyze --lenient lets such an access pass.",
+            "Check the index, the launch size and the array shapes; --lenient lets such an access pass.",
         )
 
     def _deadlock(self) -> InputError:

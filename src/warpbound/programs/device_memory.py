@@ -196,7 +196,8 @@ def _punch(file: int, start: int, size: int) -> None:
 class HeapImage(Image):
     """The heap as global memory of a kernel: real addresses, checked against the allocations.
 
-    read, written : places among `allocations` that the kernel has read, and written.
+    read, stored : places among `allocations` that the kernel has read, and written. strays : accesses of single lanes
+    outside all allocations, where `let_strays_pass` lets them pass.
     """
 
     def __init__(self, heap: Heap, contents: NDArray[np.uint8]) -> None:
@@ -212,7 +213,7 @@ class HeapImage(Image):
         }
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}
         self._unfilled, self._written = {}, {}
-        self.tell, self.tell_stray = lambda name: None, None
+        self.tell, self.tell_stray, self.strays = lambda name: None, None, 0
         self.read: set[int] = set()
         self.stored: set[int] = set()
         self._touched: tuple[int, ...] = ()
@@ -229,10 +230,27 @@ class HeapImage(Image):
         inside = (offsets >= 0) & (offsets < len(self.bytes)) & (number >= 0)
         return np.where(inside, number, -1) if self.allocations else np.full(len(addresses), -1)
 
+    def let_strays_pass(self) -> None:
+        """Accesses near an allocation but outside it read zeros and write nothing from now on."""
+        self.tell_stray = self._count_strays
+
+    def _count_strays(self, lanes: int) -> None:
+        self.strays += lanes
+
     def let_through(
         self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int
     ) -> NDArray[np.int64] | None:
-        return None
+        addresses = self._in_heap(addresses)
+        if active is not None:
+            addresses = np.where(active, addresses, addresses[int(active.argmax())])
+        stray, offsets = ~self._good(addresses, width), np.subtract(addresses, _HEAP).view(np.int64)
+        near = (offsets > self._starts[0] - NEAR) & (offsets < self.allocations[-1].end + NEAR) if self._starts else stray
+        if self.tell_stray is None or not stray.any() or (stray & ~near).any() or width > 1 and _odd(addresses, width):
+            return None
+        self.tell_stray(int((stray if active is None else stray & active).sum()))
+        self.bytes[:GAP] = 0
+        self._touched = tuple(np.unique(self._numbers(offsets[~stray])).tolist())
+        return np.where(stray, GAP // 2 + offsets % (GAP // 2), offsets)
 
     def places(
         self, addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None, width: int

@@ -11,6 +11,7 @@ from warpbound.analysis.launch_time import LaunchTime, launch_time
 from warpbound.emulate.emulator import Kernel as ReadyKernel
 from warpbound.emulate.emulator import make_ready
 from warpbound.emulate.launch_memory import Memory, waits_for_grid
+from warpbound.emulate.limits import PASS, REFUSE
 from warpbound.errors import InputError, WarpboundError
 from warpbound.kernel_launch import Dim, Launch
 from warpbound.machine import Gpu
@@ -138,8 +139,9 @@ class KernelFailure(Exception):
 class Executor:
     """Executes launches on the memory of the device; launches whose effect is there already are not repeated."""
 
-    def __init__(self, heap: Heap) -> None:
-        self.heap = heap
+    def __init__(self, heap: Heap, out_of_bounds: str = REFUSE) -> None:
+        self.heap, self.out_of_bounds = heap, out_of_bounds
+        self.strays: dict[str, int] = {}  # kernel -> accesses of single lanes outside all allocations that passed
         self._effects: dict[bytes, Effect] = {}
         self._kernels: dict[int, ReadyKernel] = {}  # of the last launch, by number of the kernel
         self.seconds = 0.0
@@ -157,6 +159,8 @@ class Executor:
             request.kernel.module.make_barrier()
         image = HeapImage(self.heap, self.heap.bytes)
         image.printed = output
+        if self.out_of_bounds == PASS:
+            image.let_strays_pass()
         began = time.perf_counter()
         try:
             number = request.kernel.number
@@ -168,6 +172,9 @@ class Executor:
             raise KernelFailure(problem) from problem
         finally:
             self.seconds += time.perf_counter() - began
+        if image.strays:
+            title = request.kernel.program.title
+            self.strays[title] = self.strays.get(title, 0) + image.strays
         if not output:
             self._effects[key] = self._effect(image)
         return True

@@ -1,7 +1,7 @@
 """What a run did, kernel by kernel: from the log to the answer of `run`."""
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from warpbound.machine import Gpu
 from warpbound.programs.protocol import UNORDERED
@@ -9,6 +9,11 @@ from warpbound.programs.server import Ended, How
 from warpbound.programs.session import Done, Log
 from warpbound.result.program_run import Activity, ProgramRun, RunKernel, RunLaunch
 from warpbound.result.quantities import SCHEMA_VERSION
+
+STRAY = (
+    "{lanes} accesses of single lanes outside every allocation were let pass: such reads gave 0, such writes were "
+    "dropped; on a GPU they reach whatever lies there."
+)
 
 
 def report(command: str, program: str, how: How, ended: Ended, log: Log) -> ProgramRun:
@@ -21,8 +26,13 @@ def report(command: str, program: str, how: How, ended: Ended, log: Log) -> Prog
         end_s=max((line.end for line in log.timelines), default=0.0),
         execution_s=log.busy_s, kernels=_kernels(launches), launches=launches, activities=_activities(log),
         unsupported=[f"{name} ({count} calls)" if count > 1 else name for name, count in log.unsupported.items()],
-        problems=log.problems + _ending(ended),
+        problems=[*log.problems, *_strays(log), *_ending(ended)],
     )  # fmt: skip
+
+
+def _strays(log: Log) -> Iterator[str]:
+    for kernel, lanes in log.strays.items():
+        yield f"{kernel}: {STRAY.format(lanes=lanes)}"
 
 
 def _ending(ended: Ended) -> list[str]:

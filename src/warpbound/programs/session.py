@@ -59,6 +59,7 @@ class Log:
     launches: list[Done] = field(default_factory=list)
     unsupported: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
+    strays: dict[str, int] = field(default_factory=dict)  # by kernel, as of `Executor`
     timelines: list[Timeline] = field(default_factory=list)
     busy_s: float = 0.0
 
@@ -72,7 +73,8 @@ class Session:
     def __init__(self, board: Gpu, predictor: Predictor, choice: Choice, log: Log) -> None:
         self.board, self.predictor, self.choice, self.log = board, predictor, choice, log
         self.heap = Heap(capacity(board))
-        self.executor = Executor(self.heap)
+        self.executor = Executor(self.heap, predictor.settings.out_of_bounds)
+        self.executor.strays = log.strays
         self.fitting: dict[object, int] = {}  # blocks of a kernel that fit on the GPU, by its number, block and memory
         self.timeline = Timeline()
         log.timelines.append(self.timeline)

@@ -25,11 +25,12 @@ WORTH = 1_000_000  # warp instructions from which on processes are started: a tw
 
 @dataclass(frozen=True)
 class Part:
-    """What one process has done. problem : reason and hint of the error that ended it."""
+    """What one process has done. strays : as of the image. problem : reason and hint of the error that ended it."""
 
     printed: list[bytes]
     read: set[int]
     stored: set[int]
+    strays: int
     problem: tuple[str, str] | None = None
 
 
@@ -43,6 +44,7 @@ def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> Non
     parts = _in_processes([partial(_part, kernel, image, own) for own in shares(kernel, blocks, processes)])
     if image.printed is not None:
         image.printed += [text for part in parts for text in part.printed]
+    image.strays = sum(part.strays for part in parts)
     for part in parts:
         image.read |= part.read
         image.stored |= part.stored
@@ -73,7 +75,7 @@ def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
         run_blocks(kernel, blocks, STEP_LIMIT)
     except InputError as error:
         problem = error.reason, error.hint
-    return Part(image.printed or [], image.read, image.stored, problem)
+    return Part(image.printed or [], image.read, image.stored, image.strays, problem)
 
 
 def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
@@ -84,6 +86,6 @@ def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
         try:
             parts.append(end.recv())
         except EOFError:
-            parts.append(Part([], set(), set(), ("A process of the emulator has died.", "")))
+            parts.append(Part([], set(), set(), 0, ("A process of the emulator has died.", "")))
         process.join()
     return parts
