@@ -13,7 +13,7 @@ from program_checks import CHECKS, Check
 @dataclass(frozen=True)
 class How:
     """A program in a folder: sources, options of nvcc, arguments, what makes its input files, how it says that it is
-    right: `check` is a regular expression, `verify` a check of ours."""
+    right: `check` is a regular expression, `verify` a check of ours; options of `warpbound run`."""
 
     folder: str
     sources: tuple[str, ...]
@@ -22,6 +22,7 @@ class How:
     make: Callable[[Path], None] | None = None
     check: str = ""
     verify: Check | None = None
+    run: tuple[str, ...] = ()
 
 
 # --- input files ---
@@ -110,6 +111,7 @@ def suite(name: str) -> dict[str, How]:
             keys["folder"], tuple(keys["sources"]), (*keys.get("options", ()), *OPTIONS[name]),
             tuple(keys.get("arguments", ())), MAKERS.get(keys.get("make", "")),
             keys.get("check", OWN_WORDS.get(name, "")), CHECKS.get(keys.get("verify", "")),
+            tuple(keys.get("run", ())),
         )
         for program, keys in TABLES["suites"][name].items()
     }  # fmt: skip
