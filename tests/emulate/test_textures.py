@@ -56,6 +56,12 @@ extern "C" __global__ void slices(cudaSurfaceObject_t s, const int *y, const int
   surf2DLayeredwrite((short)(v + 1), s, 2 * i, y[i], z[i] + 1); }
 extern "C" __global__ void lines(cudaSurfaceObject_t s, const int *z, short *out)
 { int i = threadIdx.x; short v; surf1DLayeredread(&v, s, 2 * i, z[i]); out[i] = v; }
+extern "C" __global__ void four(cudaTextureObject_t t, const float *x, const float *y, float4 *out)
+{ int i = threadIdx.x; out[i] = tex2Dgather<float4>(t, x[i], y[i], 0);
+  out[i + 32] = tex2Dgather<float4>(t, x[i], y[i], 2); out[i + 64].y = tex2Dgather<float4>(t, x[i], y[i], 1).y; }
+extern "C" __global__ void four_of(const cudaTextureObject_t *which, cudaTextureObject_t a, const float *x,
+  const float *y, float4 *out)
+{ int i = threadIdx.x; out[i] = tex2Dgather<float4>(which[i], x[i], y[i], 2); }
 """
 RNG = np.random.default_rng(7)
 TEXELS = RNG.standard_normal((5, 12)).astype(np.float32)
@@ -69,12 +75,12 @@ def executed(kernel, arch, args, sampling=None):
     return warpbound.run(program, asked)
 
 
-def texel(array, places, modes, normalized):
-    """T[i, j] with each index put into range as its mode says."""
+def texel(array, places, modes, normalized, border=0.0):
+    """T[i, j] with each index put into range as its mode says; the border outside."""
     found = []
     for index, size, mode in zip(places, array.shape[::-1], modes, strict=False):
         if mode == "border" and not 0 <= index < size:
-            return 0.0
+            return border
         if mode in ("wrap", "mirror") and normalized:
             rounds = floor(index / size)
             inner = index - rounds * size
@@ -88,13 +94,13 @@ def reference(array, at, sampling):
     normalized = sampling.coordinates == "normalized"
     scaled = [float(c) * (n if normalized else 1) for c, n in zip(at, array.shape[::-1], strict=True)]
     if sampling.filter == "point":
-        return texel(array, [floor(c) for c in scaled], sampling.address, normalized)
+        return texel(array, [floor(c) for c in scaled], sampling.address, normalized, sampling.border[0])
     total = 0.0
     for corner in product((0, 1), repeat=len(scaled)):
         shares = [floor((c - 0.5 - floor(c - 0.5)) * 256 + 0.5) / 256 for c in scaled]
         weight = prod(share if step else 1 - share for step, share in zip(corner, shares, strict=True))
         places = [floor(c - 0.5) + step for step, c in zip(corner, scaled, strict=True)]
-        total += weight * texel(array, places, sampling.address, normalized)
+        total += weight * texel(array, places, sampling.address, normalized, sampling.border[0])
     return total
 
 
@@ -128,6 +134,69 @@ def test_two_dimensions(arch, filter_, coordinates, modes):
     wanted = np.array([reference(TEXELS, place, sampling) for place in zip(x, y, strict=True)])
     assert (np.unique(wanted).size > 8)
     assert np.abs(out - wanted).max() <= 2**-22
+
+
+@pytest.mark.parametrize("arch, filter_", [(75, "linear"), (90, "point")])
+def test_border_colours(arch, filter_):
+    sampling = Sampling(("border", "border", "wrap"), filter_, border=(0.75, 9.0, 9.0, 9.0))
+    x, y = np.linspace(-2, 14, 32, dtype=np.float32), np.linspace(6, -1, 32, dtype=np.float32)
+    out = executed("at", arch, {"t": TEXELS, "x": x, "y": y, "out": np.zeros(32, np.float32)}, sampling)["out"]
+    wanted = np.array([reference(TEXELS, place, sampling) for place in zip(x, y, strict=True)])
+    assert 4 < (wanted == 0.75).sum() < 28
+    assert np.abs(out - wanted).max() <= 2**-22
+
+
+@pytest.mark.parametrize(
+    "arch, coordinates, modes",
+    [(75, "texels", ("clamp", "border")), (80, "normalized", ("wrap", "mirror")), (90, "texels", ("border", "clamp")),
+     (120, "normalized", ("mirror", "wrap"))],
+)  # fmt: skip
+def test_gathers(arch, coordinates, modes):
+    """Channels of the four texels around a place, counter-clockwise from the lower left one."""
+    sampling = Sampling((*modes, "wrap"), coordinates=coordinates, border=(0.5, 0.25, -3.0, 7.0))
+    texels = RNG.standard_normal((5, 12, 4)).astype(np.float32)
+    reach = np.array([12, 5]) if coordinates == "texels" else np.ones(2)
+    x, y = (RNG.uniform(-0.4, 1.4, (32, 2)) * reach).T.astype(np.float32)
+    x[:3] = np.array([2.49805, 2.497, 2.5]) / 12 * reach[0]  # the first is so near to 2.5 that it counts as 2.5
+    args = {"t": texels, "x": x, "y": y, "out": np.zeros((96, 4), np.float32)}
+    out = executed("four", arch, args, sampling)["out"]
+    for lane in range(32):
+        u, v = (float(c) * (n if coordinates == "normalized" else 1) for c, n in ((x[lane], 12), (y[lane], 5)))
+        i, j = (floor(floor((c - 0.5) * 256 + 0.5) / 256) for c in (u, v))
+        if lane < 3:
+            assert i == (2, 1, 2)[lane]
+        places = [(i, j + 1), (i + 1, j + 1), (i + 1, j), (i, j)]
+        red, green, blue = (
+            [texel(texels[..., c], at, modes, coordinates == "normalized", sampling.border[c]) for at in places]
+            for c in range(3)
+        )
+        assert out[lane].tolist() == np.float32(red).tolist()
+        assert out[lane + 32].tolist() == np.float32(blue).tolist()
+        assert out[lane + 64, 1] == np.float32(green[1])
+
+
+@pytest.mark.parametrize("arch", [75, 80, 90])
+def test_gathers_of_a_channel_that_is_not_there_from_objects_in_memory(arch):
+    one = TEXELS
+    args = {"which": np.full(32, 1, np.uint64), "a": one, "x": np.full(32, 3.2, np.float32),
+            "y": np.full(32, 2.7, np.float32), "out": np.ones((32, 4), np.float32)}  # fmt: skip
+    assert (executed("four_of", arch, args)["out"] == 0).all()
+    args["a"] = np.stack([one, one, one + 1, one], axis=-1)
+    assert (executed("four_of", arch, args)["out"] == np.array([one[3, 2], one[3, 3], one[2, 3], one[2, 2]]) + 1).all()
+
+
+@pytest.mark.parametrize("arch", [75, 120])
+def test_srgb_texels_become_linear_but_for_the_fourth_channel(arch):
+    texels = np.arange(240, dtype=np.uint8).reshape(5, 12, 4)
+    out = executed("channels", arch, {"t": texels, "out": np.zeros(64, np.float32)}, Sampling(("clamp",) * 3, read="srgb"))
+    green, alpha = (texels[1, np.minimum(np.arange(32), 11), c] / 255 for c in (1, 3))
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in green]
+    assert np.abs(out["out"][:32] - linear).max() <= 2**-24
+    assert np.abs(out["out"][32:] - alpha).max() <= 2**-24
+    with pytest.raises(InputError, match="read as sRGB, which texels of f32 are not"):
+        executed("channels", 80, {"t": TEXELS, "out": np.zeros(64, np.float32)}, Sampling(read="srgb"))
+    with pytest.raises(InputError, match="has a border colour, which texels of u8 read as integers do not have"):
+        executed("pixels", 80, {"t": texels, "out": np.zeros(128, np.uint8)}, Sampling(border=(1.0, 0, 0, 0)))
 
 
 def test_one_dimension_has_no_second_coordinate():

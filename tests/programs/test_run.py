@@ -103,15 +103,16 @@ def test_a_wild_access_passes_where_the_user_says_so() -> None:
 
 def test_textures_and_surfaces_are_read() -> None:
     report, done = run("textures.cu")
-    assert done.err.splitlines()[:17] == [
+    assert done.err.splitlines()[:21] == [
         "line 0 0 11.5", "rows wrong 0", "array wrong 0", f"read back {2 * 0.5 * (2 * 40 + 3):g}",
         "cudaErrorInvalidValue", "cudaErrorNotSupported",
         *(line for kind in ("solid", "layers", "cube")
           for line in (f"{kind} wrong 0", "box 28.5 29 36.5", "cudaErrorInvalidValue")),
         "levels 0 0 1 1 4 4", "levels 0 0 0.5 1.75 4 4",
+        "colours 1 0.2159 0.003035 0.2", "colours 0.5 0 0 3", "colours 3 3 0.2 3", "cudaErrorNotSupported",
     ]  # fmt: skip
-    assert report["unsupported"] == ["arrays of sparse memory"]
-    assert [launch["executed"] for launch in report["launches"]] == ["all"] * 9
+    assert report["unsupported"] == ["arrays of sparse memory", "border colours of integers"]
+    assert [launch["executed"] for launch in report["launches"]] == ["all"] * 10
 
 
 def test_launches_are_chosen_as_ncu_does() -> None:

@@ -60,8 +60,8 @@ def _unchanged(here: Site) -> Handler:
 
 
 _FETCHES = {
-    "TEX": texture_fetches.fetch, "TLD": texture_fetches.fetch, "SULD": texture_fetches.load_surface,
-    "SUST": texture_fetches.store_surface,
+    "TEX": texture_fetches.fetch, "TLD": texture_fetches.fetch, "TLD4": texture_fetches.gather,
+    "SULD": texture_fetches.load_surface, "SUST": texture_fetches.store_surface,
 }  # fmt: skip
 _BY_KIND = {"texture": absent, "surface": absent, "warpgroup_matrix": _unchanged}
 COUNTED: Mapping[str, Build] = {

@@ -38,5 +38,11 @@ def texture_of(argument: Argument, address: int, sampling: Sampling) -> Texture:
     if sampling.filter == "linear" and TEXELS[dtype] != "float" and sampling.read == "element":
         reason = f"argument '{argument.name}' has a linear filter, which texels of {dtype} do not have."
         raise InputError(reason, 'Add read = "normalized_float", or take filter = "point".')
+    if any(sampling.border) and TEXELS[dtype] != "float" and sampling.read == "element":
+        reason = f"argument '{argument.name}' has a border colour, which texels of {dtype} read as integers do not have."
+        raise InputError(reason, 'Add read = "normalized_float", or remove border.')
+    if sampling.read == "srgb" and dtype != "u8":
+        reason = f"argument '{argument.name}' is read as sRGB, which texels of {dtype} are not."
+        raise InputError(reason, "Give u8 texels, or another way to read.")
     kind, size = TEXELS[dtype], DTYPES[dtype].itemsize
     return Texture(address, width, height, width * channels * size, kind, 8 * size, channels, sampling, slices)

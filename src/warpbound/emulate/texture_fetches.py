@@ -1,10 +1,11 @@
-"""Texture fetches (TEX, TLD) and accesses of surfaces (SULD, SUST) from memory.
+"""Texture fetches (TEX, TLD, TLD4) and accesses of surfaces (SULD, SUST) from memory.
 
 A fetch names its texture object by a word of a constant bank, a uniform register or, with .B, a register. The object's
 number leads to its description in the image (`Image.textures`). Which operand means what was read off code that NVRTC
 and nvcc 13 make for sm_75 to sm_120: of an array the layer comes first; with .SCR ("scattered") two
 coordinates are in the operand behind the destinations and the others in the next one. There (with .B behind the
-object's number) the level of detail comes last.
+object's number) the level of detail comes last. Of a gather the first modifier among R, G, B and A names the channel;
+with .SCR and without an object's register, x and y are in two operands.
 """
 
 from collections.abc import Callable
@@ -28,17 +29,20 @@ from warpbound.emulate.texture_objects import (
     address_mode,
     decoded,
     detailed,
+    gathered,
     on_face,
     placed,
     sampled,
 )
 from warpbound.program.instruction import RZ, Operand
+from warpbound.texture_sampling import BLACK, Colour
 
 Missing = Callable[[State, Site], None]  # what happens in the lanes whose object nobody has described
 _FETCHES = frozenset({"SCR", "LL", "LZ", "B", "LB"})
 _SURFACES = frozenset({"D", "BA", "1D", "2D", "3D", "1D_ARRAY", "2D_ARRAY", "STRONG", "WEAK", "CTA", "SM", "GPU", "SYS",
                        "TRAP", "IGN", "U8", "S8", "U16", "S16", "64", "128"})  # fmt: skip
 _WORD_B, _EVERY_CHANNEL, _IN_FIRST = 4, 15, 2
+_CHANNELS = "RGBA"
 _COORDINATES = {"1D": 1, "2D": 2, "3D": 3, "CUBE": 3}
 _ARRAY = "ARRAY_"
 _AXES = {
@@ -65,7 +69,7 @@ def fetch(here: Site, missing: Missing = refused) -> Handler:
         raise unsupported(here.instruction)
     put = _channel_writer(operands, shape)
     coordinates, lod = _coordinates(here, _COORDINATES[plain] + (form != plain))
-    number = _object_number(here, operands[3:shape])
+    number = _object_number(here, operands[3:shape], numbered=here.has("B"))
 
     def read(x: State, texture: Texture) -> list[Words]:
         at = [whole(x, each(x)) for each in coordinates]
@@ -81,6 +85,31 @@ def fetch(here: Site, missing: Missing = refused) -> Handler:
 
     def handler(x: State) -> None:
         _by_object(x, whole(x, number(x)), form, lambda texture: put(x, read(x, texture)), lambda: missing(x, here))
+
+    return handler
+
+
+@executes("TLD4")
+def gather(here: Site, missing: Missing = refused) -> Handler:
+    """TLD4: one channel of each of the four texels that a linear filter would take."""
+    operands, modifiers = here.instruction.operands, [x for x in here.instruction.modifiers if x != "SCR"]
+    shape = next((i for i, x in enumerate(operands) if x.kind == "shape"), len(operands))
+    numbered = modifiers[1:] == ["B"]
+    known = modifiers[:1] in [[each] for each in _CHANNELS] and len(modifiers) == 1 + numbered
+    if not known or [x.text for x in operands[shape : shape + 1]] != ["2D"]:
+        raise unsupported(here.instruction)
+    channel, put = _CHANNELS.index(modifiers[0]), _channel_writer(operands, shape)
+    number = _object_number(here, operands[3:shape], numbered=numbered)
+    apart = here.has("SCR") and not numbered
+    second = operands[3] if apart else replace(operands[2], index=_after(operands[2], 1))
+    coordinates = [raw(operands[2], here), raw(second, here)]
+
+    def run(x: State, texture: Texture) -> None:
+        at = [_floats(whole(x, each(x))) for each in coordinates]
+        put(x, gathered(texture, at, channel, _reader(x, texture, None)))
+
+    def handler(x: State) -> None:
+        _by_object(x, whole(x, number(x)), "2D", lambda texture: run(x, texture), lambda: missing(x, here))
 
     return handler
 
@@ -134,10 +163,11 @@ def _after(register: Operand, places: int) -> int:
     return register.index + (places if register.index != RZ else 0)
 
 
-def _object_number(here: Site, operands: tuple[Operand, ...]) -> Read:
-    """The number of the object, from the operands between the coordinates and the shape."""
+def _object_number(here: Site, operands: tuple[Operand, ...], *, numbered: bool) -> Read:
+    """The number of the object, from the operands between the coordinates and the shape. numbered : a register may
+    hold it."""
     for operand in operands:
-        if operand.kind == "uniform" or operand.kind == "register" and here.has("B"):
+        if operand.kind == "uniform" or operand.kind == "register" and numbered:
             return raw(operand, here)
     words = [int(operand.value) for operand in operands if operand.kind == "immediate"]
     if len(words) != 2:
@@ -181,7 +211,11 @@ def _by_object(
 def _filtered(x: State, texture: Texture, at: list[NDArray[np.float32]], slices: Places | None) -> list[Words]:
     """slices : of the lanes; None: the third coordinate, if there is one, chooses them."""
     at = at[: 2 if texture.height else 1] if len(at) == _COORDINATES["2D"] else at
+    return sampled(texture, at, _reader(x, texture, slices))
 
+
+def _reader(x: State, texture: Texture, slices: Places | None) -> Callable[[list[Places]], list[Words]]:
+    """Reads texels at places inside or outside, as the texture's address modes say."""
     def read(places: list[Places]) -> list[Words]:
         inside = np.ones(len(places[0]), np.bool_)
         put: list[Places] = []
@@ -191,32 +225,37 @@ def _filtered(x: State, texture: Texture, at: list[NDArray[np.float32]], slices:
             put.append(own)
         if slices is not None:
             put = [*put, *[np.zeros_like(put[0])] * (2 - len(put)), np.clip(slices, 0, texture.slices - 1)]
-        return _texels(x, texture, put, inside)
+        return _texels(x, texture, put, inside, texture.sampling.border)
 
-    return sampled(texture, at, read)
+    return read
 
 
 def _texel(x: State, texture: Texture, at: list[Any]) -> list[Words]:
     """A texel of linear memory; outside there are zeros."""
     column, inside = placed(at[0].view(np.int32).astype(np.int64), texture.width, "border")
-    return _texels(x, texture, [column], inside)
+    return _texels(x, texture, [column], inside, BLACK)
 
 
-def _texels(x: State, texture: Texture, at: list[Places], inside: NDArray[np.bool_]) -> list[Words]:
-    """Texels of the active lanes; zeros where a lane is not inside. at : columns, rows, slices."""
+def _texels(
+    x: State, texture: Texture, at: list[Places], inside: NDArray[np.bool_], border: Colour
+) -> list[Words]:
+    """Texels of the active lanes; the border where a lane is not inside. at : columns, rows, slices."""
+    outside = np.array(border, np.float32).view(np.uint32)[: texture.channels]
     steps = (texture.texel_B, texture.pitch_B, texture.slice_B)
     places = sum(index * step for index, step in zip(at, steps, strict=False))
     addresses = np.asarray(texture.address + places).view(np.uint64)
     mask, lanes = x.mask, inside & x.active()
     if not some(lanes):
-        return [np.zeros(len(inside), np.uint32)] * texture.channels
+        return [np.full(len(inside), word) for word in outside]
     try:
         x.mask = None if every(lanes) else lanes
         words = load_global(x, addresses, texture.texel_B)
     finally:
         x.mask = mask
     channels = decoded(texture, words)
-    return channels if every(inside) else [np.where(inside, channel, np.uint32(0)) for channel in channels]
+    if every(inside):
+        return channels
+    return [np.where(inside, channel, word) for channel, word in zip(channels, outside, strict=True)]
 
 
 # --- surfaces ---
@@ -258,7 +297,7 @@ def _surface(
     reads = [raw(Operand(register.kind, "", index=_after(register, i)), here) for i in range(len(_AXES[form]))]
     others = operands[2:]
     plain = len(others) == 1 and others[0].kind == "register"
-    number = raw(others[0], here) if plain else _object_number(here, others)
+    number = raw(others[0], here) if plain else _object_number(here, others, numbered=here.has("B"))
 
     def handler(x: State) -> None:
         at = [whole(x, read(x)).view(np.int32).astype(np.int64) for read in reads]

@@ -5,13 +5,17 @@ Source   CUDA C++ Programming Guide, appendix "Texture Fetching": nearest-point 
          guide, "Texture Memory": normalized coordinates, address modes, integers read as fractions. CUDA Runtime API,
          cudaTextureDesc: wrap and mirror become clamp where coordinates count texels; linear memory has no address
          mode; a cube's face and place follow from the coordinate of the largest magnitude. Mipmaps: cudaTextureDesc.
+         PTX ISA, tld4: a gather returns its four texels counter-clockwise from the lower left one. The guide, "Texture
+         Gather": its coordinates have 8 bits of fraction, too. IEC 61966-2-1: the sRGB curve.
 Models   Weights are rounded to the nearest; sums are taken in float64 and rounded once to float32. The guide gives
          neither rule. Texels without weight are not read. Of coordinates of a cube with equal magnitudes the first
          counts. A layer outside is the nearest one. Where levels of detail are points, the nearest level is read.
-Omits    sRGB, border colours other than zeros, filtering across the edges of a cube.
+         The fourth channel of an sRGB texture is linear, as in OpenGL and Direct3D.
+Omits    Filtering across the edges of a cube.
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from itertools import product
 from typing import Any, Literal
 
@@ -30,6 +34,7 @@ Read = Callable[[list[Places]], list[Words]]  # columns, rows, slices, any numbe
 NUMBERS: tuple[Literal["signed", "unsigned", "float"], ...] = ("signed", "unsigned", "float")  # cudaChannelFormatKind
 WORD = 32  # bits of a register; channels as wide are not read as fractions
 FACES = 6  # of a cube
+COLOURS = 3  # channels with colours; the fourth tells how opaque a texel is
 WEIGHT = 256  # a weight is a multiple of its reciprocal
 _FAR = 2.0**40  # more than a texture has texels: coordinates beyond count as this one
 
@@ -90,6 +95,19 @@ def sampled(texture: Texture, at: Sequence[NDArray[np.float32]], read: Read) -> 
             for total, channel in zip(sums, read([texels for texels, _ in reversed(corner)]), strict=True):
                 total += weight * channel.view(np.float32)
     return [total.astype(np.float32).view(np.uint32) for total in sums]
+
+
+def gathered(texture: Texture, at: Sequence[NDArray[np.float32]], channel: int, read: Read) -> list[Words]:
+    """A channel of each of the four texels of a linear filter: lower left, lower right, upper right, upper left."""
+    linear = replace(texture.sampling, filter="linear")
+    axes = [_neighbours(linear, x, size) for x, size in zip(at, texture.sizes, strict=False)]
+    (left, right), (upper, lower) = (
+        (np.where(weight == 1, after, first), np.where(weight == 1, after + 1, after))
+        for (first, _), (after, weight) in axes
+    )
+    corners = (left, lower), (right, lower), (right, upper), (left, upper)
+    absent = np.zeros(len(at[0]), np.uint32)
+    return [read([column, row])[channel] if channel < texture.channels else absent for column, row in corners]
 
 
 def detailed(texture: Texture, lod: NDArray[np.float32], read: Callable[[Texture, Lanes], list[Words]]) -> list[Words]:
@@ -176,9 +194,11 @@ def decoded(texture: Texture, words: Sequence[Words]) -> list[Words]:
             continue
         signed = (part << np.uint32(WORD - bits)).view(np.int32) >> np.int32(WORD - bits)
         number: NDArray[Any] = signed if texture.number == "signed" else part
-        if read == "normalized_float":
-            largest = (1 << bits - (texture.number == "signed")) - 1
-            result.append(np.maximum(number / largest, -1.0).astype(np.float32).view(np.uint32))
-        else:
+        if read == "element":
             result.append(number.view(np.uint32))
+            continue
+        fraction = np.maximum(number / ((1 << bits - (texture.number == "signed")) - 1), -1.0)
+        if read == "srgb" and channel < COLOURS:
+            fraction = np.where(fraction <= 0.04045, fraction / 12.92, ((fraction + 0.055) / 1.055) ** 2.4)
+        result.append(fraction.astype(np.float32).view(np.uint32))
     return result

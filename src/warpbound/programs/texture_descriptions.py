@@ -9,9 +9,10 @@ from dataclasses import replace
 
 from warpbound.emulate.texture_objects import NUMBERS, WORD, Levels, Texture
 from warpbound.programs.protocol import Question
-from warpbound.texture_sampling import ADDRESSES, Address, Sampling
+from warpbound.texture_sampling import ADDRESSES, Address, Reading, Sampling
 
 _SIZES, _MODES = 10, 3
+READINGS: tuple[Reading, ...] = ("element", "normalized_float", "srgb")
 
 
 def described(question: Question) -> Texture:
@@ -20,10 +21,11 @@ def described(question: Question) -> Texture:
     address, width, height, pitch_B, depth, layered, number, bits, channels = words[: _SIZES - 1]
     x, y, z = (_address(word) for word in words[_SIZES - 1 : _SIZES - 1 + _MODES])
     filters, reads, scaled, between, *numbers = words[_SIZES - 1 + _MODES :]
+    numbers, border = numbers[:3], numbers[3:]
     sampling = Sampling(
         address=(x, y, z), filter="linear" if filters else "point",
-        read="normalized_float" if reads and bits < WORD else "element",
-        coordinates="normalized" if scaled else "texels",
+        read=READINGS[reads] if bits < WORD else "element", coordinates="normalized" if scaled else "texels",
+        border=struct.unpack("<4f", struct.pack("<4I", *border)),
     )  # fmt: skip
     first = Texture(address, width, height, pitch_B, NUMBERS[number], bits, channels, sampling, depth)
     addresses = struct.unpack(f"<{len(question.data) // 8}Q", question.data)

@@ -33,6 +33,12 @@ __global__ void from_cube(cudaTextureObject_t t, float *out)
     const float *at = from[threadIdx.x / 16];
     out[threadIdx.x] = texCubemap<float>(t, at[0], at[1], at[2]);
 }
+__global__ void from_colours(cudaTextureObject_t t, float4 *out)
+{
+    out[0] = tex2D<float4>(t, 0.5f, 0.5f);
+    out[1] = tex2D<float4>(t, 1.0f, -2.0f);
+    out[2] = tex2Dgather<float4>(t, 0, 0.6f, 3);
+}
 __global__ void from_levels(cudaTextureObject_t t, float *out)
 {
     out[threadIdx.x] = tex2DLod<float>(t, 0.5f, 0.5f, threadIdx.x * 0.25f - 1);
@@ -143,6 +149,32 @@ static void levels(float *out)
     cudaFreeMipmappedArray(resource.res.mipmap.mipmap);
 }
 
+// 8-bit sRGB texels with a border, gathered and read; the channels of the first texel, outside, the fourth channels
+static void colours(float *out)
+{
+    uchar4 texels[2] = {make_uchar4(255, 128, 10, 51), make_uchar4(0, 0, 0, 102)};
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<uchar4>();
+    cudaResourceDesc resource = {};
+    cudaTextureDesc how = {};
+    cudaTextureObject_t texture;
+    float seen[3][4];
+    cudaMallocArray(&resource.res.array.array, &format, 2, 1, cudaArrayTextureGather);
+    cudaMemcpy2DToArray(resource.res.array.array, 0, 0, texels, sizeof texels, sizeof texels, 1, cudaMemcpyHostToDevice);
+    how.readMode = cudaReadModeNormalizedFloat;
+    how.sRGB = 1;
+    how.addressMode[0] = how.addressMode[1] = cudaAddressModeBorder;
+    how.borderColor[0] = 0.5f;
+    how.borderColor[3] = 3;
+    cudaCreateTextureObject(&texture, &resource, &how, NULL);
+    from_colours<<<1, 1>>>(texture, (float4 *)out);
+    cudaMemcpy(seen, out, sizeof seen, cudaMemcpyDeviceToHost);
+    for (auto &each : seen)
+        printf("colours %.4g %.4g %.4g %.4g\n", each[0], each[1], each[2], each[3]);
+    how.readMode = cudaReadModeElementType;
+    how.sRGB = 0;
+    printf("%s\n", cudaGetErrorName(cudaCreateTextureObject(&texture, &resource, &how, NULL)));
+}
+
 int main()
 {
     for (int i = 0; i < WIDTH * HEIGHT; i++)
@@ -198,5 +230,6 @@ int main()
     printf("%s\n", cudaGetErrorName(cudaMalloc3DArray(&sparse, &format, make_cudaExtent(8, 8, 6), cudaArraySparse)));
     arrays(out);
     levels(out);
+    colours(out);
     return 0;
 }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { ARRAY, MIPMAPPED, LINEAR, PITCHED };                   /* resources */
-enum { FLOAT = 2, LAYERED = 1, SURFACE = 2, CUBEMAP = 4, GATHER = 8, FACES = 6 }; /* kind of a channel; flags of an array */
+enum { UNSIGNED = 1, FLOAT = 2, LAYERED = 1, SURFACE = 2, CUBEMAP = 4, GATHER = 8, FACES = 6 }; /* kind of a channel; flags of an array */
 enum { MOST_LEVELS = 32, INVALID_PITCH = 12, INVALID_CHANNELS = 20, INVALID_FILTER = 26 };
 
 typedef struct { int x, y, z, w, kind; } channels;
@@ -306,6 +306,11 @@ static cudaError_t create(word *object, const resource *from, const sampling *ho
     int mip = from->type == MIPMAPPED;
     if ((how->filter || (mip && how->between)) && f.kind != FLOAT && !how->read)
         return finish(INVALID_FILTER);
+    int integers = f.kind != FLOAT && !how->read;
+    if (how->srgb && (integers || f.kind != UNSIGNED || f.x != 8))
+        return refuse("sRGB of texels that are not fractions of 8 bits");
+    if (integers && (how->border[0] != 0 || how->border[1] != 0 || how->border[2] != 0 || how->border[3] != 0))
+        return refuse("border colours of integers");
     if (mip && !how->normalized)
         return finish(INVALID_VALUE);
     const mipmapped *all = mip ? from->of.levels : NULL;
@@ -316,8 +321,9 @@ static cudaError_t create(word *object, const resource *from, const sampling *ho
     const word words[] = {
         W(own.bytes), own.width, own.height, own.pitch, own.depth, (own.flags & (LAYERED | CUBEMAP)) != 0, (word)f.kind,
         (word)f.x, (word)(1 + !!f.y + 2 * !!f.w), (word)how->address[0], (word)how->address[1], (word)how->address[2],
-        (word)how->filter, (word)how->read, (word)how->normalized, (word)how->between, bits_of(how->bias),
-        bits_of(how->lowest), bits_of(how->highest),
+        (word)how->filter, (word)(how->srgb ? 2 : how->read), (word)how->normalized, (word)how->between,
+        bits_of(how->bias), bits_of(how->lowest), bits_of(how->highest), bits_of(how->border[0]),
+        bits_of(how->border[1]), bits_of(how->border[2]), bits_of(how->border[3]),
     };
     size_t room = 0;
     return finish(ask(&(question){DESCRIBE_TEXTURE, words, sizeof words / sizeof *words, levels, size, object, 1}, NULL, 0,
@@ -330,10 +336,6 @@ EXPORT cudaError_t cudaCreateTextureObject(word *object, const resource *from, c
         return finish(INVALID_VALUE);
     if (view)
         return refuse("resource views of textures");
-    if (how->srgb)
-        return refuse("textures with sRGB");
-    if (how->border[0] != 0 || how->border[1] != 0 || how->border[2] != 0 || how->border[3] != 0)
-        return refuse("border colours of textures");
     return create(object, from, how);
 }
 
