@@ -152,8 +152,8 @@ def run(project: Project, program: Path, gpu: str, root: Path, timeout_s: float)
         project.make(folder)
     report = folder / "warpbound-report.json"
     command = [
-        sys.executable, "-m", "warpbound", "run", "--gpu", gpu, "--timeout", str(timeout_s), "--format", "json", *project.run,
-        "-o", str(report), "--", str(program), *project.arguments,
+        sys.executable, "-m", "warpbound", "run", "--gpu", gpu, "--timeout", str(timeout_s), *project.run,
+        "--format", "json", "-o", str(report), "--", str(program), *project.arguments,
     ]  # fmt: skip
     began = time.perf_counter()
     done = subprocess.run(

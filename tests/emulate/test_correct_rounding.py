@@ -128,7 +128,8 @@ def fma64(a, b, c, way="RN"):
         correct_rounding.fma64_directed(*(np.full(lanes, value) for value in (a, b, c)), way)
         for lanes in (1, correct_rounding.FEW + 1)
     )
-    assert (many == few[0]).all() and (np.signbit(many) == np.signbit(few[0])).all()
+    assert (many == few[0]).all()
+    assert (np.signbit(many) == np.signbit(few[0])).all()
     return float(few[0])
 
 

@@ -63,10 +63,11 @@ def test_only_what_reads_the_changed_parameter_is_made_again():
 
 def test_handlers_that_hold_an_address_go_where_the_symbol_goes():
     program = compile_program(SOURCE, "sm_90", "k")
-    at = next(i for i, x in enumerate(program.instructions) if not any(y.kind in ("constant", "other") for y in x.operands)
-              and x.traits.is_arithmetic)  # fmt: skip
-    symbol = Operand("other", "32@lo(after)")
-    code = [replace(x, operands=(*x.operands[:-1], symbol)) if i == at else x for i, x in enumerate(program.instructions)]
+    code = list(program.instructions)
+    at = next(
+        i for i, x in enumerate(code) if x.traits.is_arithmetic and all(y.kind == "register" for y in x.operands)
+    )  # fmt: skip
+    code[at] = replace(code[at], operands=(*code[at].operands[:-1], Operand("other", "32@lo(after)")))
     changed = replace(program, instructions=tuple(code))
     call, _ = asked(3)
     first = make_ready(changed, call)

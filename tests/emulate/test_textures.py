@@ -188,7 +188,8 @@ def test_gathers_of_a_channel_that_is_not_there_from_objects_in_memory(arch):
 @pytest.mark.parametrize("arch", [75, 120])
 def test_srgb_texels_become_linear_but_for_the_fourth_channel(arch):
     texels = np.arange(240, dtype=np.uint8).reshape(5, 12, 4)
-    out = executed("channels", arch, {"t": texels, "out": np.zeros(64, np.float32)}, Sampling(("clamp",) * 3, read="srgb"))
+    args = {"t": texels, "out": np.zeros(64, np.float32)}
+    out = executed("channels", arch, args, Sampling(("clamp",) * 3, read="srgb"))
     green, alpha = (texels[1, np.minimum(np.arange(32), 11), c] / 255 for c in (1, 3))
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in green]
     assert np.abs(out["out"][:32] - linear).max() <= 2**-24

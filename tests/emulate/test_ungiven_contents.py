@@ -43,7 +43,7 @@ def test_variables_that_nobody_gave(name, arch):
     assert any(each.refusal(program, each.readers) for each in found) == decide
 
 
-TWO_KERNELS = """__constant__ float w[16]; __constant__ float v[16]; __device__ float bias, scale; __device__ float* last;
+TWO_KERNELS = """__constant__ float w[16], v[16]; __device__ float bias, scale; __device__ float* last;
 __global__ void first(float* y) { y[threadIdx.x] = w[threadIdx.x % 16] + bias; }
 __global__ void second(float* y) { y[threadIdx.x] = v[threadIdx.x % 16] * scale; }
 __global__ void neither(float* y) { y[threadIdx.x] = 1; last = &bias; }"""

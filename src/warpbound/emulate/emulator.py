@@ -101,7 +101,8 @@ class Kernel:
 
     def blocks_per_chunk(self) -> int:
         """Blocks per chunk: as many as memory and speed suggest, in whole clusters."""
-        block_bytes = 4 * (self.facts.registers + 24) * self.lanes_per_block + self.shared_size  # stack: what is written
+        register_bytes = 4 * (self.facts.registers + 24) * self.lanes_per_block
+        block_bytes = register_bytes + self.shared_size  # of the stack, what is written
         per_block = block_bytes + self.facts.stack_B * self.lanes_per_block
         quick = self.breadth * min(CHUNK_LANES // self.lanes_per_block, CHUNK_B // per_block)
         fitting = min(self.at_once, 4 * CHUNK_B // block_bytes) if self.at_once else quick

@@ -97,7 +97,7 @@ _MAKERS: dict[str, Maker] = {
     "SR_CgaSize": lambda x: np.uint32(0),
     "SR_SMEMSZ": lambda x: np.uint32(x.kernel.shared_size),
     "SR_DYNAMICSMEMSZ": lambda x: np.uint32(x.kernel.launch.smem),
-    "SR_LMEMHIOFF": lambda x: np.uint32(0),  # the stack's end, which code without optimisation compares its pointer with
+    "SR_LMEMHIOFF": lambda x: np.uint32(0),  # the stack's end: code without optimisation compares its pointer with it
     "SR_LANEID": lambda x: x.lane(),
     "SR_EQMASK": lambda x: x.bit(),
     "SR_LTMASK": lambda x: x.bit() - np.uint32(1),

@@ -39,7 +39,8 @@ def texture_of(argument: Argument, address: int, sampling: Sampling) -> Texture:
         reason = f"argument '{argument.name}' has a linear filter, which texels of {dtype} do not have."
         raise InputError(reason, 'Add read = "normalized_float", or take filter = "point".')
     if any(sampling.border) and TEXELS[dtype] != "float" and sampling.read == "element":
-        reason = f"argument '{argument.name}' has a border colour, which texels of {dtype} read as integers do not have."
+        words = f"which texels of {dtype} read as integers do not have."
+        reason = f"argument '{argument.name}' has a border colour, {words}"
         raise InputError(reason, 'Add read = "normalized_float", or remove border.')
     if sampling.read == "srgb" and dtype != "u8":
         reason = f"argument '{argument.name}' is read as sRGB, which texels of {dtype} are not."

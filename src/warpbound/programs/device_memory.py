@@ -244,7 +244,9 @@ class HeapImage(Image):
         if active is not None:
             addresses = np.where(active, addresses, addresses[int(active.argmax())])
         stray, offsets = ~self._good(addresses, width), np.subtract(addresses, _HEAP).view(np.int64)
-        near = (offsets > self._starts[0] - NEAR) & (offsets < self.allocations[-1].end + NEAR) if self._starts else stray
+        if not self.allocations:
+            return None
+        near = (offsets > self._starts[0] - NEAR) & (offsets < self.allocations[-1].end + NEAR)
         if self.tell_stray is None or not stray.any() or (stray & ~near).any() or width > 1 and _odd(addresses, width):
             return None
         self.tell_stray(int((stray if active is None else stray & active).sum()))
