@@ -193,7 +193,7 @@ def _fma_of_c() -> Callable[[float, float, float], float] | None:
     except (AttributeError, OSError, TypeError):  # TypeError: Windows opens no library without a name
         return None
     call.argtypes, call.restype = [ctypes.c_double] * 3, ctypes.c_double
-    return call  # type: ignore[no-any-return]
+    return call
 
 
 def _comfortable(a: Value, b: Value, c: Value, result: Value) -> Value:
