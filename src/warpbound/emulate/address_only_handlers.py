@@ -2,13 +2,17 @@
 
 from collections.abc import Callable, Mapping
 
-import numpy as np
-from numpy.typing import NDArray
-
-from warpbound.emulate import loads_and_stores
+from warpbound.emulate import async_copy, loads_and_stores
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.handlers import PLAIN
-from warpbound.emulate.loads_and_stores import checked_window, inside_window, located_global, note_fresh, width
+from warpbound.emulate.loads_and_stores import (
+    checked_window,
+    inside_window,
+    located_global,
+    note_fresh,
+    note_window_store,
+    width,
+)
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import FRESH, State
@@ -84,12 +88,7 @@ def store_addresses(here: Site) -> Handler:
     narrow = window_address(operand, here)
 
     def store_window(x: State) -> None:
-        window = x.windows[space]
-        if window.unwritten is None:
-            inside_window(x, space, narrow(x), size)
-            return
-        places: NDArray[np.int64] = checked_window(x, space, narrow(x), size)
-        window.note_written(places if x.mask is None else places[x.mask], size)
+        note_window_store(x, space, narrow(x), size, [])
 
     return _remembering(here, space, store_window)
 
@@ -130,7 +129,11 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
     return handler
 
 
-_ADDRESSES = {loads_and_stores.load: load_addresses, loads_and_stores.store: store_addresses}
+_ADDRESSES = {
+    loads_and_stores.load: load_addresses,
+    loads_and_stores.store: store_addresses,
+    async_copy.copy: async_copy.copy_addresses,
+}
 ADDRESS_ONLY: Mapping[str, Callable[[Site], Handler]] = {
     **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},
     **{opcode: _noting for opcode, entry in table().items() if entry.kind == "warpgroup_matrix"},

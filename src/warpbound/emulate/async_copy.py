@@ -1,12 +1,21 @@
 """cp.async: LDGSTS copies from global to shared memory. The copy completes at once, so every wait succeeds."""
 
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import global_address, window_address
 from warpbound.emulate.global_memory import Fault
-from warpbound.emulate.loads_and_stores import checked_global, load_global, store_window, width, words_of
+from warpbound.emulate.loads_and_stores import (
+    checked_global,
+    load_global,
+    located_global,
+    note_window_store,
+    store_window,
+    width,
+    words_of,
+)
 from warpbound.emulate.operand_access import Site, is_predicate, predicate
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import BadAccess, State, Value
@@ -18,6 +27,24 @@ def copy(here: Site) -> Handler:
 
     Source   compiled probes: the last bits of a source address, which must be 0 otherwise, are the bytes left out.
     """
+    return _copying(here, _part if here.has("ZFILL") else load_global, store_window)
+
+
+def copy_addresses(here: Site) -> Handler:
+    """LDGSTS whose bytes nobody needs."""
+    return copy(here) if here.has("ZFILL") else _copying(here, _nothing_of, note_window_store)
+
+
+def _nothing_of(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
+    x.image.look(located_global(x, addresses, size), size)
+    return []
+
+
+def _copying(
+    here: Site,
+    take: Callable[[State, NDArray[np.uint64], int], list[Value]],
+    put: Callable[[State, str, NDArray[np.uint32], int, list[Value]], None],
+) -> Handler:
     target, source = [operand for operand in here.instruction.operands if operand.kind == "memory"]
     put_at, take_at = window_address(target, here), global_address(source, here)
     size = width(here)
@@ -27,11 +54,10 @@ def copy(here: Site) -> Handler:
         if is_predicate(operand) and (operand.index != 7 or operand.invert)
     ]
     condition = predicate(flags[0], here) if flags else None
-    take = _part if here.has("ZFILL") else load_global
 
     def handler(x: State) -> None:
         if condition is None:
-            store_window(x, "shared", put_at(x), size, take(x, take_at(x), size))
+            put(x, "shared", put_at(x), size, take(x, take_at(x), size))
             return
         copied = np.broadcast_to(condition(x), x.selected_lanes)
         count = x.mask
@@ -43,7 +69,7 @@ def copy(here: Site) -> Handler:
                 words = [np.where(copied, word, np.uint32(0)) for word in take(x, take_at(x), size)]
             finally:
                 x.mask = count
-        store_window(x, "shared", put_at(x), size, words)
+        put(x, "shared", put_at(x), size, words)
 
     return handler
 

@@ -76,6 +76,12 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
     return look
 
 
+def guards_need_products(program: Program, own: Slice) -> bool:
+    """Whether products of matrices are computed for nothing but guards of arithmetic; own : what is not computed."""
+    without = slice_without_guards(program, data_guards(program), own.whole_warp)
+    return any(program.instructions[at].traits.tensor for at in without.unneeded - own.unneeded)
+
+
 def _shares_so_far(program: Program, without: Slice, recording: Recording) -> GuardShares:
     on, off = recording.threads.sum(axis=1), recording.switched_off.sum(axis=1)
     shares = np.divide(on, on + off, out=np.ones(len(on)), where=on + off > 0)

@@ -163,6 +163,18 @@ def words_of(values: NDArray[np.generic], size: int) -> list[Value]:
     return [values[:, i] for i in range(4)]
 
 
+def note_window_store(
+    x: State, space: str, addresses: NDArray[np.uint32], size: int, words: list[Value]  # noqa: ARG001
+) -> None:
+    """A store to shared or local memory whose values nobody needs."""
+    window = x.windows[space]
+    if window.unwritten is None:
+        inside_window(x, space, addresses, size)
+        return
+    places: NDArray[np.int64] = checked_window(x, space, addresses, size)
+    window.note_written(places if x.mask is None else places[x.mask], size)
+
+
 def elements_of(words: list[Value], size: int, count: int) -> Value:
     """Words as the elements of memory of `size` bytes."""
     if size <= 4:

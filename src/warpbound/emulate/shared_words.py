@@ -8,7 +8,8 @@ Omits    Instructions for which there is no such word either, and those with ver
          data decide their addresses: they may touch any.
 """
 
-from collections.abc import Set
+from collections.abc import Sequence, Set
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,61 +19,74 @@ from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 
+Flags = NDArray[np.bool_]
+
 WORD_B = 4
+WORDS = 1 << 16  # of shared memory of an SM, at most
 PATTERN_BITS = 32  # of the number of a pattern
 MOST_KINDS = 1 << 14  # different accesses of an instruction that are looked at
 AT_ONCE = 1 << 13  # accesses whose lanes are listed together
 
 
 class SharedWords:
-    """Words that each instruction of a trace touched; accesses : to shared memory."""
+    """Words that each instruction of a trace touched, as flags; accesses : to shared memory."""
 
     def __init__(self, program: Program, accesses: Accesses) -> None:
         self._code, self._accesses = program.instructions, accesses
-        self._words: dict[int, NDArray[np.int64]] = {}
-        self._written: tuple[Set[int], NDArray[np.int64] | None] = (frozenset(), None)  # by the stores asked for last
+        self._words: dict[int, Flags | None] = {}
+        self._written: tuple[Set[int], Flags | None] = (frozenset(), None)  # by the stores asked for last
         self._order = np.argsort(accesses.instruction, kind="stable")
         self._ends = np.searchsorted(accesses.instruction[self._order], np.arange(len(self._code) + 1))
 
     def may_reach(self, stores: Set[int], load: int) -> bool:
         """Whether a load touched a word that one of the stores touched too."""
         read, written = self._of(load), self._of_all(stores)
-        if not len(read) or written is None:
-            return bool(stores)
-        return bool(np.isin(read, written).any())
+        return bool(stores) if read is None or written is None else bool((read & written).any())
 
-    def _of_all(self, stores: Set[int]) -> NDArray[np.int64] | None:
+    def _of_all(self, stores: Set[int]) -> Flags | None:
         """The words of all these stores; None where those of one are not known."""
         if self._written[0] != stores:
-            each = [self._of(store) for store in stores]
-            known = np.unique(np.concatenate(each)) if each and all(map(len, each)) else None
-            self._written = frozenset(stores), known
+            self._written = frozenset(stores), _together([self._of(store) for store in stores])
         return self._written[1]
 
-    def _of(self, at: int) -> NDArray[np.int64]:
-        """The words of an instruction, in ascending order."""
+    def _of(self, at: int) -> Flags | None:
+        """The words of an instruction; None where no access shows them."""
         if at not in self._words:
-            address, own = _address(self._code[at]), self._touched(at)
-            alike = (i for i, x in enumerate(self._code) if address and i != at and _address(x) == address)
-            self._words[at] = own if len(own) else np.unique(np.concatenate([own, *map(self._touched, alike)]))
+            words = self._touched(at)
+            if words is None and (address := _address(self._code[at])):
+                others = [self._touched(i) for i in self._by_address[address] if i != at]
+                words = _together([each for each in others if each is not None])
+            self._words[at] = words
         return self._words[at]
 
-    def _touched(self, at: int) -> NDArray[np.int64]:
+    @cached_property
+    def _by_address(self) -> dict[str, list[int]]:
+        """The instructions with each address operand."""
+        result: dict[str, list[int]] = {}
+        for at, instruction in enumerate(self._code):
+            result.setdefault(_address(instruction), []).append(at)
+        return result
+
+    def _touched(self, at: int) -> Flags | None:
         accesses = self._accesses
         rows = self._order[self._ends[at] : self._ends[at + 1]]
-        if not len(rows):
-            return np.empty(0, np.int64)
         kinds = np.unique(accesses.base[rows].astype(np.int64) << PATTERN_BITS | accesses.pattern[rows])
-        if len(kinds) > MOST_KINDS:
-            return np.empty(0, np.int64)
-        pieces = []
+        if not 0 < len(kinds) <= MOST_KINDS:
+            return None
+        words, count = np.zeros(WORDS, np.bool_), -(-lane_bytes(self._code[at]) // WORD_B)
         for some in np.array_split(kinds, -(-len(kinds) // AT_ONCE)):
             pattern = some & (1 << PATTERN_BITS) - 1
             lanes = (some >> PATTERN_BITS)[:, None] + accesses.patterns.offsets[pattern].astype(np.int64)
-            pieces.append(np.unique(lanes[accesses.patterns.active[pattern]] // WORD_B))
-        first = np.unique(np.concatenate(pieces))
-        count = -(-lane_bytes(self._code[at]) // WORD_B)
-        return np.unique(first[:, None] + np.arange(count))
+            first = lanes[accesses.patterns.active[pattern]] // WORD_B
+            for more in range(count):
+                words[first + more] = True
+        return words
+
+
+def _together(each: Sequence[Flags | None]) -> Flags | None:
+    """The words of all; None where those of one are not known, or there is none."""
+    known = [flags for flags in each if flags is not None]
+    return np.logical_or.reduce(known) if known and len(known) == len(each) else None
 
 
 def _address(instruction: Instruction) -> str:

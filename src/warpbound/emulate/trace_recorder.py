@@ -20,13 +20,15 @@ from warpbound.emulate.steady_rounds import SteadyRounds
 from warpbound.emulate.straight_line_code import Straight
 from warpbound.emulate.trace_rows import joined
 from warpbound.emulate.ungiven_contents import CONTENTS_OF
+from warpbound.isa.traits import Traits
 from warpbound.program.cubin import reserved_shared_B
 from warpbound.program.instruction import PT
 
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 LONG = 20_000  # instructions of groups, some 0.2 s, after which a recording asks whether it has to be exact
-PRODUCTS = {"matrix": 50, "warpgroup_matrix": 200, "tensor_memory": 200}  # of matrices: as long as so many others
+PRODUCTS = {"matrix": 50, "warpgroup_matrix": 500, "tensor_memory": 500}  # of matrices: as long as so many others
+COPIES = 100  # the same of a copy whose bytes are made and moved
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 Counts = NDArray[np.int64]
 BARRIER_BITS = 40  # of the place of an mbarrier in the shared memory of a chunk
@@ -79,8 +81,8 @@ class Recording:
         kernel.memory.image.tell_stray = self.stray if limits.out_of_bounds == PASS else None
         self.log: list[int] = []
         self.issued = 0  # instructions that groups have executed, without those of `log`
-        self.weights = [PRODUCTS.get(x.traits.kind, 0) if x.traits.tensor else 0 for x in instructions]
-        self.products = 0  # the instructions that products of matrices stand for
+        self.weights = [0 if at in removable else _weight(each.traits) for at, each in enumerate(instructions)]
+        self.products = 0  # the instructions that products and copies stand for
         self.when_long: Callable[[Recording], None] | None = None  # called once, after LONG instructions
         self.seen: list[tuple[str, Piece]] | None = None  # the accesses since it was emptied, where somebody wants them
         self._turn = -1
@@ -325,6 +327,13 @@ class Recording:
         if not self.passes_unset[self.at]:
             name = what if what.startswith("register") else f"{what} memory"
             self.unknown.setdefault(f"{name} that was never written", set()).add(self.at)
+
+
+def _weight(traits: Traits) -> int:
+    """The instructions that take as long as one that moves or multiplies matrices; 0 of others."""
+    if traits.kind == "copy":
+        return COPIES
+    return PRODUCTS.get(traits.kind, 0) if traits.tensor else 0
 
 
 def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:

@@ -10,7 +10,7 @@ from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.control_flow import PartedWarp
 from warpbound.emulate.emulator import Kernel, handler_of, make_ready
-from warpbound.emulate.guard_shares import GuardShares, TooDear, when_too_dear
+from warpbound.emulate.guard_shares import GuardShares, TooDear, guards_need_products, when_too_dear
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.limits import LIMITS, PATIENCE_S, Limits, stray_notes
@@ -60,8 +60,11 @@ def trace(  # noqa: PLR0913  (each is one fact of the execution)
 
 
 def _quickly_traced(question: "_Question", own: Slice) -> Trace:
-    """The trace, with guards that are estimated where they cost much."""
+    """The trace, with guards that are estimated where they cost much; one block shows it where products of matrices are
+    computed for guards alone."""
     try:
+        if len(question.blocks) > 1 and guards_need_products(question.program, own):
+            _traced(replace(question, blocks=question.blocks[:1]), own, None)
         return _traced(question, own, None)
     except TooDear as dear:
         return _traced(question, dear.without, dear.shares)
