@@ -155,7 +155,7 @@ def test_doubles_are_only_counted(board: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed", "padded"]
+    "kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed", "padded", "copied"]
 )
 def test_traces_are_the_same_with_all_values(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_program(CODE, "sm_90", kernel)
@@ -181,12 +181,13 @@ def test_traces_of_examples_are_the_same_with_all_values(file: Path, monkeypatch
 
 
 def test_a_pipeline_at_mbarriers_needs_none_of_the_values_that_it_moves(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Copies that fill tiles are executed, as barriers wait for their bytes; products and stores are counted."""
+    """Copies that fill tiles end phases of barriers, but nobody needs their bytes; products and stores are counted."""
     file = EXAMPLES / "hopper" / "wgmma_product.cu"
     program = compile_program(file, "sm_90a", defines={"STAGES": "4"})
     kept = [each.opcode for i, each in enumerate(program.instructions) if i not in unneeded_values(program)]
     assert {"SYNCS", "UBLKCP"} <= set(kept)
     assert not {"HGMMA", "STG"} & set(kept)
+    assert {program.instructions[i].opcode for i in slice_of(program).unread} == {"UBLKCP"}
     args = {"a": "f16[128,320]:rand", "b": "f16[256,320]:rand", "c": "f32[128,256]:zeros", "n": 256, "k": 320}
     same_with_all_values(program, launch(grid=2, block=384, smem=131072, args=args), monkeypatch)
 

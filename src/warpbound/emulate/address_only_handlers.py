@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
-from warpbound.emulate import async_copy, loads_and_stores
+from warpbound.emulate import async_copy, bulk_copies, loads_and_stores, tensor_boxes
 from warpbound.emulate.addresses import global_address, memory_operand, window_address
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.loads_and_stores import (
@@ -133,6 +133,8 @@ _ADDRESSES = {
     loads_and_stores.load: load_addresses,
     loads_and_stores.store: store_addresses,
     async_copy.copy: async_copy.copy_addresses,
+    bulk_copies.copy_bytes: bulk_copies.count_bytes,
+    tensor_boxes.load_tile: tensor_boxes.count_tile,
 }
 ADDRESS_ONLY: Mapping[str, Callable[[Site], Handler]] = {
     **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},

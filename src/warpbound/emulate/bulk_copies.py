@@ -75,13 +75,47 @@ def uniform_pair(x: State, register: int, warps: Warps) -> NDArray[np.uint64]:
 # --- memory ---
 
 
-def in_global(x: State, addresses: NDArray[Any], size: int, warps: Warps, inside: Any = None) -> Numbers:
+@dataclass(frozen=True)
+class Contents:
+    """What becomes of the bytes of a copy: find : places in the image. load : bytes from there. put : bytes to shared
+    memory."""
+
+    find: Callable[[State, NDArray[Any], Any, int], Numbers | Fault]
+    load: Callable[[State, Numbers, int], NDArray[Any]]
+    put: Callable[[State, Numbers, int, NDArray[Any]], None]
+
+
+def _put_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:
+    _note_shared(x, places, size, values)
+    x.windows["shared"].elements(size)[places] = values
+
+
+def _note_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:  # noqa: ARG001
+    window = x.windows["shared"]
+    if window.unwritten is not None:
+        window.note_written(places.reshape(-1), size)
+
+
+def _look(x: State, places: Numbers, size: int) -> NDArray[Any]:
+    x.image.look(places, size)
+    return np.zeros((len(places), 4), np.uint32) if size == UNIT_B else np.zeros(len(places), f"u{size}")
+
+
+MOVED = Contents(
+    lambda x, *at: x.image.offsets(*at), lambda x, places, size: x.image.load(places, size), _put_shared
+)
+COUNTED = Contents(lambda x, *at: x.image.places(*at), _look, _note_shared)  # of which nobody needs the bytes
+
+
+def in_global(  # noqa: PLR0913  (each is one fact of the copy)
+    x: State, addresses: NDArray[Any], size: int, warps: Warps, inside: Any = None, contents: Contents = MOVED
+) -> Numbers:
     """Places in the image of pieces of `size` bytes, (warps, pieces), recorded; those that are not inside are 0."""
     flat = addresses.reshape(-1)
     active = None if inside is None else inside.reshape(-1)
     if active is not None and not active.any():
         return np.zeros(addresses.shape, np.int64)
-    places = x.image.offsets(flat, active, size)
+    places = contents.find(x, flat, active, size)
     if isinstance(places, Fault):
         through = x.image.let_through(flat, active, size)
         if through is None:
@@ -127,13 +161,6 @@ def complete(x: State, warps: Warps, blocks: Numbers, barrier: Numbers, count_B:
     places = (blocks * window.size + (barrier & ((1 << OFFSET_BITS) - 1))) >> SHIFTS[8]
     none = np.zeros(len(places), np.int64)
     arrive_watched(x, Met(Kind.COPY, places, count_B), warps.own, LATE, [none, none, -count_B])
-
-
-def put_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:
-    window = x.windows["shared"]
-    if window.unwritten is not None:
-        window.note_written(places.reshape(-1), size)
-    window.elements(size)[places] = values
 
 
 def multicast(here: Site, operands: tuple[Operand, ...]) -> Callable[[State, Warps], Numbers] | None:
@@ -187,6 +214,15 @@ def combine(x: State, kind: str, operation: str, where: tuple[Numbers, int, Any]
 @executes("UBLKCP")
 def copy_bytes(here: Site) -> Handler:
     """UBLKCP: from global to shared memory (.S.G), back (.G.S), or to another block of the cluster (.S.S)."""
+    return _copying(here, MOVED)
+
+
+def count_bytes(here: Site) -> Handler:
+    """UBLKCP whose bytes nobody needs."""
+    return _copying(here, COUNTED if _ends(here) == ("S", "G") else MOVED)
+
+
+def _copying(here: Site, contents: Contents) -> Handler:
     to, source = _ends(here)
     if (to, source) == ("G", "S"):
         return _store_bytes(here)
@@ -200,14 +236,14 @@ def copy_bytes(here: Site) -> Handler:
             if source == "G":
                 addresses = uniform_pair(x, origin.terms[0].index, warps)
                 units = addresses[:, None] + np.arange(0, count_B, UNIT_B, dtype=np.uint64)
-                places = in_global(x, units, UNIT_B, warps)
-                values = x.image.load(places.reshape(-1), UNIT_B).reshape(*places.shape, 4)
+                places = in_global(x, units, UNIT_B, warps, contents=contents)
+                values = contents.load(x, places.reshape(-1), UNIT_B).reshape(*places.shape, 4)
             else:
                 values = _run(x, uniform(x, origin.terms[0].index, warps), count_B, warps)
             total = np.full(len(offsets), count_B)
             for which, blocks, signalled in targets(x, warps, (start, barrier), mask):
                 some = warps.some(which)
-                put_shared(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
+                contents.put(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
                 complete(x, some, signalled, barrier[which], total[which])
 
     return handler

@@ -11,9 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.bulk_copies import (
+    COUNTED,
     KINDS,
+    MOVED,
     OPERATIONS,
     UNIT_B,
+    Contents,
     Numbers,
     Warps,
     checked,
@@ -23,7 +26,6 @@ from warpbound.emulate.bulk_copies import (
     in_shared,
     issuing,
     multicast,
-    put_shared,
     targets,
     uniform,
     uniform_pair,
@@ -104,27 +106,36 @@ def _tile(here: Site, *, barrier: bool) -> Tile:
 @executes("UTMALDG")
 def load_tile(here: Site) -> Handler:
     """UTMALDG: a box into shared memory, of one block of the cluster or (.MULTICAST) of those in a mask."""
+    return _loading(here, MOVED)
+
+
+def count_tile(here: Site) -> Handler:
+    """UTMALDG whose bytes nobody needs."""
+    return _loading(here, COUNTED)
+
+
+def _loading(here: Site, contents: Contents) -> Handler:
     tile = _tile(here, barrier=True)
     mask, pair = multicast(here, here.instruction.operands[2:3]), 2 if here.has("2CTA") else 1
 
     def handler(x: State) -> None:
         for warps, tensor_map, boxes in tile.boxes(x, issuing(x)):
-            values = _loaded(x, warps, tensor_map, boxes)
+            values = _loaded(x, warps, tensor_map, boxes, contents)
             offsets = tile.offsets(x, warps, tensor_map, boxes)
             start, barrier = (uniform(x, tile.register + i, warps) for i in (0, 1))
             total = np.full(len(offsets), boxes.size * offsets.shape[1])
             for which, blocks, signalled in targets(x, warps, (start, barrier), mask, pair):
                 some = warps.some(which)
-                put_shared(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
+                contents.put(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
                 complete(x, some, signalled, barrier[which], total[which])
 
     return handler
 
 
-def _loaded(x: State, warps: Warps, tensor_map: TensorMap, boxes: Pieces) -> NDArray[Any]:
+def _loaded(x: State, warps: Warps, tensor_map: TensorMap, boxes: Pieces, contents: Contents) -> NDArray[Any]:
     """The values of boxes; zeros or NaN outside the tensor."""
-    places = in_global(x, boxes.addresses, boxes.size, warps, boxes.inside)
-    values = x.image.load(places.reshape(-1), boxes.size)
+    places = in_global(x, boxes.addresses, boxes.size, warps, boxes.inside, contents)
+    values = contents.load(x, places.reshape(-1), boxes.size)
     values = values.reshape(*places.shape, *values.shape[1:])
     if boxes.inside is not None:
         fill = np.zeros(UNIT_B, np.uint8)

@@ -113,11 +113,11 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
 
 
 def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> Kernel:
-    """The kernel with handlers that compute no values outside the slice, and take its short ways."""
+    """The kernel with handlers that compute and move no values outside the slice, and take its short ways."""
     program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
     handlers = list(kernel.handlers)
     unguarded = shares.guards if shares else frozenset[int]()
-    for i in own.unneeded:
+    for i in own.unneeded | own.unread:
         code = program.instructions[i]
         code = replace(code, guard=None) if i in unguarded else code
         handlers[i] = handler_of(code, kernel.memory.constants, program.arch, builders)

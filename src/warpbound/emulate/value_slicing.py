@@ -70,13 +70,15 @@ def unneeded_values(program: Program) -> frozenset[int]:
 
 @dataclass(frozen=True)
 class Slice:
-    """unneeded : indices of the arithmetic and memory instructions outside the slice. ways : branches that take their
+    """unneeded : indices of the arithmetic and memory instructions outside the slice. unread : bulk copies in it whose
+    bytes nobody needs. ways : branches that take their
     short way, because nobody needs what either way computes. whole_warp : branches that no warp may take, because
     what they lead to was not looked at."""
 
     unneeded: frozenset[int]
     ways: dict[int, ShortWay]
     whole_warp: frozenset[int] = frozenset()
+    unread: frozenset[int] = frozenset()
 
 
 @remember(4)
@@ -142,7 +144,8 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
     if any(bits_of(way.results) & starts[way.meet].anywhere() for way in ways.values()):
         return nothing
-    return Slice(frozenset(inside) - needed, ways, whole_warp)
+    unread = {i for i in needed - sources if code[i].traits.kind == "bulk_copy"}
+    return Slice(frozenset(inside) - needed, ways, whole_warp, frozenset(unread))
 
 
 def _writes_maps(code: Sequence[Instruction]) -> bool:
