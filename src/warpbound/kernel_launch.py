@@ -66,6 +66,7 @@ class Launch:
     cluster: Dim | None = None  # [block]
     smem: int = 0  # dynamic shared memory [B/block]
     carveout: int | None = None  # shared memory of one SM [KiB]; None: what the driver would take
+    persist: str | None = None  # array of an access-policy window: its lines persist in L2
     defines: dict[str, str] = field(default_factory=dict)
     include: tuple[Path, ...] = ()
     options: tuple[str, ...] = ()
@@ -86,6 +87,7 @@ class Changes(TypedDict, total=False):
     cluster: int | Sequence[int] | None
     smem: int | None
     carveout: int | None
+    persist: str | None
     defines: Mapping[str, Scalar | str] | None
     include: Iterable[str | Path] | None
     options: Iterable[str] | None
@@ -241,6 +243,9 @@ class LaunchFile(msgspec.Struct, forbid_unknown_fields=True):
     carveout: Annotated[
         _Bytes | None, msgspec.Meta(description="Shared memory of one SM in KiB; absent: what the driver would take")
     ] = None
+    persist: Annotated[
+        str | None, msgspec.Meta(description="Array of an access-policy window: its lines persist in L2")
+    ] = None
     defines: Annotated[dict[str, Scalar | str], msgspec.Meta(description="Preprocessor macros")] = {}
     compile: Annotated[_Compile, msgspec.Meta(description="How to compile")] = msgspec.field(default_factory=_Compile)
     args: Annotated[list[Keys], msgspec.Meta(description="In the kernel's parameter order")] = []
@@ -269,7 +274,8 @@ def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
     return _linked(Launch(
         grid=_dim(file.grid, "grid"), block=_dim(file.block, "block"), kernel=file.kernel, gpu=file.gpu,
         cluster=_dim(file.cluster, "cluster") if file.cluster is not None else None, smem=file.smem,
-        carveout=file.carveout, defines=_defines(file.defines), options=tuple(file.compile.options),
+        carveout=file.carveout, persist=file.persist,
+        defines=_defines(file.defines), options=tuple(file.compile.options),
         include=tuple(path.parent / folder for folder in file.compile.include), path=path, **lists,
     ))  # fmt: skip
 

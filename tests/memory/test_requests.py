@@ -51,7 +51,7 @@ def test_what_is_read_together_late_is_another_time():
     rows = Rows(np.full(6, READ, np.int8), some, np.arange(6), None, sm, zeros, moment, np.ones(6))
     touched, missed = SectorList(np.arange(6), np.full(6, 1 << 40), np.ones(6, int)), Near(none, none, none)
     machine = Facts(arch=80, sm_count=2, blocks_per_sm=1, l1_bytes=0, l2_bytes=1 << 20)
-    found = levels(touched, rows, missed, (machine, 1.0, np.ones(6)), ("estimate", "cold"))
+    found = levels(touched, rows, missed, (machine, 1.0, np.ones(6), np.ones(6, int)), ("estimate", "cold"))
     assert found.together.tolist() == [0, 0, 1, 1, 2, 2]
 
 

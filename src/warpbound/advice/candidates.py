@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from warpbound.advice import launch_variants, thread_rewrites
+from warpbound.advice import l2_policy, launch_variants, thread_rewrites
 from warpbound.advice.array_rewrites import hoisted, padded, restricted, summed_in_register, unrolled
 from warpbound.advice.loop_rewrites import interchanged, past_l1
 from warpbound.advice.staging import staged
@@ -27,11 +27,12 @@ def candidates(
 ) -> list[Variant]:
     """Every variant that may help, the surest first; what the answer rules out is left out."""
     kernel = kernel_source(question.text, program.title)
-    source = list(_of_the_source(question, kernel, entry, residency)) if kernel is not None else []
+    source = list(_of_the_source(question, kernel, board, entry, residency)) if kernel is not None else []
     axes = [axis for axis, name in enumerate("xy") if kernel is None or f"blockDim.{name}" in words(kernel.node)]
     more = [
         *launch_variants.block_sizes(question, program, axes),
         *(launch_variants.carveouts(question, board) if _reads_again(entry) else ()),
+        *(l2_policy.windows(question, board) if l2_policy.reads_dram_again(entry, board) else ()),
         *launch_variants.compiler_options(question, () if source else _register_limits(residency)),
         *launch_variants.compilers(question),
     ]
@@ -39,7 +40,7 @@ def candidates(
 
 
 def _of_the_source(
-    question: Question, kernel: KernelSource, entry: KernelResult, residency: Residency
+    question: Question, kernel: KernelSource, board: Gpu, entry: KernelResult, residency: Residency
 ) -> Iterator[Variant]:
     memory = entry.memory
     if (memory.shared_conflict_wavefronts or 0.0) > 0:
@@ -54,6 +55,8 @@ def _of_the_source(
     yield from restricted(question, kernel)
     if _reads_again(entry):
         yield from past_l1(question, kernel)
+    if l2_policy.reads_dram_again(entry, board):
+        yield from l2_policy.streamed(question, kernel, board)
     yield from _hottest(unrolled(question, kernel, FACTORS), entry)
     yield from thread_rewrites.launch_bounds(question, kernel, _least_blocks(residency))
 

@@ -12,6 +12,7 @@ WORDS = {  # mechanism -> words of the what-ifs that it goes the way of
     "staging": ("kept on the SM", "L1 traffic", "L2 traffic", "load and store instructions"),
     "loop order": ("coalesced", "kept in a register", "kept on the SM"),
     "cache hints": ("past L1",),
+    "L2 policy": ("kept in L2",),
     "hoisting": ("kept in a register",),
     "restrict": ("loads in flight",),
     "unrolling": ("loads in flight",),

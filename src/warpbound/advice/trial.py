@@ -136,7 +136,7 @@ def _combined(original: Original, rows: list[TriedChange], variants: list[Varian
 
 def _identity(program: Program, launch: Launch) -> tuple[object, ...]:
     code = digest(program), program.registers, program.shared_bytes
-    return (*code, launch.grid, launch.block, launch.cluster, launch.smem, launch.carveout)
+    return (*code, launch.grid, launch.block, launch.cluster, launch.smem, launch.carveout, launch.persist)
 
 
 def _row(original: Original, variant: Variant, program: Program) -> TriedChange:

@@ -124,7 +124,7 @@ def reworked(case: Case, work: Work) -> Work:
 
 def _work_of_run(case: Case, run: "SampleRun") -> Work:
     from warpbound.analysis.block_loads import once_of_again
-    from warpbound.analysis.cache_whatifs import cache_choices
+    from warpbound.analysis.cache_whatifs import cache_choices, l2_choices
     from warpbound.analysis.executed import pipelines_of, work_from
     from warpbound.analysis.register_sums import repeated_stores
     from warpbound.emulate.ungiven_contents import ungiven_symbols
@@ -133,8 +133,8 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
     notes = tuple(variable.note(case.program) for variable in ungiven)
     return replace(
         work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run),
-        again=partial(repeated_stores, case.program, run, work.whole), once=partial(once_of_again, case.program, run),
-        pipelines=partial(pipelines_of, case, *run),
+        of_l2=partial(l2_choices, case, *run), again=partial(repeated_stores, case.program, run, work.whole),
+        once=partial(once_of_again, case.program, run), pipelines=partial(pipelines_of, case, *run),
     )  # fmt: skip
 
 

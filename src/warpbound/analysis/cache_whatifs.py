@@ -1,9 +1,9 @@
-"""What-ifs of the caches: the sampled addresses replayed with loads past L1, a larger L1 or fewer blocks.
+"""What-ifs of the caches: the sampled addresses replayed with loads past L1, a larger L1, fewer blocks, an array in L2.
 
 Source   the cache operators .cg of PTX and the carve-out of CUDA's launch attributes; throttling until the working set
          fits: A. Li et al., X-model, 2016, section VI.
 Models   a change of the caches alone: instructions and shared memory traffic stay.
-Omits    loads through the read-only path (ld.global.nc), which is the same L1 from 7.0 on; eviction priorities.
+Omits    loads through the read-only path (ld.global.nc), which is the same L1 from 7.0 on.
 """
 
 from collections.abc import Iterator
@@ -15,6 +15,7 @@ from warpbound.analysis.sampled import cache_facts, cache_settings, shared_per_b
 from warpbound.emulate import Trace
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
+from warpbound.memory.l2_priorities import keepable
 from warpbound.memory.requests import bypasses_l1
 from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for
@@ -53,15 +54,34 @@ def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     hit_rate, repeat_rate = traffic.l1_hit_rate or 0.0, traffic.l1_repeat_rate or 0.0
     if not caches.l1_bytes or repeat_rate < hit_rate + LOST:
         return
-    how = replace(cache_settings(case, sample), followed=FOLLOWED)
-    local = trace.accesses.get(LOCAL)
-    shared = local is None or not len(local.warp)
-    run = _Run(trace, sample, how, asked_for(case.program, trace, caches, how) if shared else None)
+    run = _run(case, trace, sample)
     endless = _followed(case, run, replace(caches, l1_bytes=ENDLESS))
     why = f"L1 serves {_cent(hit_rate)} of what is loaded and L2 {_cent(traffic.l2_hit_rate)} of the rest"
     yield from _past_l1(case, run, (endless, why))
     yield from _larger_l1(case, run, why)
     yield from _throttled(case, run, why)
+
+
+def _run(case: Case, trace: Trace, sample: Sample) -> _Run:
+    how = replace(cache_settings(case, sample), followed=FOLLOWED)
+    local = trace.accesses.get(LOCAL)
+    shared = local is None or not len(local.warp)
+    return _Run(trace, sample, how, asked_for(case.program, trace, cache_facts(case), how) if shared else None)
+
+
+def l2_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Iterator[Alternative]:
+    """Each array that L2 may keep while others pass through it; none where L2 holds all that is touched."""
+    if traffic.touched_bytes <= (case.gpu.get("l2_size") or 0.0) or (case.launch and case.launch.persist):
+        return
+    sizes = {name: size for name, _, size in trace.arrays}
+    kept, run = keepable(case.gpu, sizes), _run(case, trace, sample)
+    for name, size_B in kept.items():
+        change = f"{name} ({size_B / 1e6:.3g} MB) kept in L2 (an access-policy window, or the other arrays streamed)"
+        why = f"L2 serves {_cent(traffic.l2_hit_rate)} of what L1 does not"
+        with_window = replace(run, how=replace(run.how, persisting=name))
+        then = _followed(case, with_window, cache_facts(case))
+        why += f", then {_cent(then.l2_hit_rate)}"
+        yield Alternative(change, why, average_work(case, trace, sample, then), case.place)
 
 
 def _past_l1(case: Case, run: _Run, endless_l1: tuple[Traffic, str]) -> Iterator[Alternative]:

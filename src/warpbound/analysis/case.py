@@ -10,6 +10,7 @@ from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.kernel_launch import Launch, check
 from warpbound.latency import MemoryLatency, memory_latency
 from warpbound.machine import Gpu, clock
+from warpbound.memory.l2_priorities import check_persisting
 from warpbound.power import HeldClock, PowerParameters, power_parameters
 from warpbound.predict import Place, active_sms
 from warpbound.program import Program
@@ -17,6 +18,7 @@ from warpbound.program.arch_match import fits
 from warpbound.program.kernel import check_program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import Residency, occupancy
+from warpbound.table_decoding import suggestion
 from warpbound.workload.instruction_counts import facts_of
 
 WARP = 32
@@ -110,6 +112,8 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
             "Choose a smaller block or another __launch_bounds__.",
         )
     blocks = product(launch.grid) if board.get("sm_count") else None
+    if launch.persist is not None:
+        check_persisting(board, *persisting_array(launch))
     residency = _residency(program, board, size, launch.smem, launch.carveout, blocks)
     if residency.fitting_blocks_per_sm == 0:
         raise InputError(
@@ -118,6 +122,15 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
             " ".join(step.sentence for step in residency.next_step) or "Use a smaller block.",
         )
     return Case(program, board, launch, settings, residency, size, ())
+
+
+def persisting_array(launch: Launch) -> tuple[str, int]:
+    """Name and bytes of the array that shall persist in L2. Raises InputError where the launch has none such."""
+    arrays = {str(each.name): each.size_B for each in launch.args if each.kind == "array"}
+    name = str(launch.persist)
+    if name not in arrays:
+        raise InputError(f"the launch has no array '{name}' that could persist in L2.", suggestion(name, arrays))
+    return name, arrays[name]
 
 
 def _residency(  # noqa: PLR0913  (each is one fact of the launch)

@@ -27,7 +27,7 @@ def changes_of_the_work(
         own, longest = work.longest, partial(times_of_longest, case, work)
         return whatifs(own.work, case.place, None, longest, chain=_chain(case.program, work, own.stream))
     return whatifs(
-        work.focus, case.place, case.residency, _seconds(case, work), work.choices,
+        work.focus, case.place, case.residency, _seconds(case, work), work.choices, work.of_l2,
         _chain(case.program, work, work.timed.stream), cycles, work.again(), work.once(),
     )  # fmt: skip
 

@@ -185,7 +185,10 @@ def cache_settings(case: Case, sample: Sample) -> How:
     grid = sample.grid or (case.launch.grid if case.launch else None)
     of_class = np.broadcast_to(sample.of_class, sample.blocks.shape)
     cache = state_at_start(case.settings.cache)
-    return How(cache=cache, weights=sample.weights, grid=grid, of_class=of_class, length=sample.length)
+    return How(
+        cache=cache, weights=sample.weights, grid=grid, of_class=of_class, length=sample.length,
+        persisting=case.launch.persist if case.launch else None,
+    )  # fmt: skip
 
 
 def cache_facts(case: Case) -> Facts:

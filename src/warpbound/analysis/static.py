@@ -74,8 +74,9 @@ class Work:
     not_executed : why the blocks could not be executed although the launch gives every argument.
     accesses : what each access costs as far as the code alone tells; like by_level, counted when asked for.
     observed : what execution showed besides.
-    errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for.
-    again : accesses that a register would save, looked for when asked for. once : as of `once_of_again`.
+    errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for. of_l2 :
+    the same, arrays that L2 may keep. again : accesses that a register would save, looked for when asked for. once : as
+    of `once_of_again`.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
     pipelines : stages that copies fill, and changes of them; looked for when asked for.
     blocks : of the launch that work; None: all. idle : the others. paths : how long each of those that work is.
@@ -98,6 +99,7 @@ class Work:
     observed: Observed | None = None
     errors: Errors | None = None
     choices: Callable[[], Iterable[Alternative]] = tuple
+    of_l2: Callable[[], Iterable[Alternative]] = tuple
     again: Callable[[], Repeated | None] = _nothing
     once: Callable[[], float] = float
     pipelines: Callable[[], tuple[list[Pipeline], list[WhatIf]]] = _no_pipelines

@@ -30,10 +30,10 @@ def try_changes(form: str, out: str | None, applies: bool, **options: Any) -> No
     """Try changes of a kernel: which are faster with equal results?
 
     FILE is CUDA C++; a launch with its arguments is needed. Launch bounds, register limits, unrolled loops, padded
-    shared arrays, restrict, loads out of loops or past L1, tiles in shared memory, exchanged axes and loops, block
-    sizes, carve-outs, fast mathematics and other compilers are compiled and predicted; the faster ones and the
-    original are executed in some blocks, and their results compared. The best change is then tried together with each
-    of the next.
+    shared arrays, restrict, loads out of loops or past L1, arrays kept in L2, tiles in shared memory, exchanged axes
+    and loops, block sizes, carve-outs, fast mathematics and other compilers are compiled and predicted; the faster ones
+    and the original are executed in some blocks, and their results compared. The best change is then tried together
+    with each of the next.
     """
     from warpbound.cli.request import parse_request
     from warpbound.report.advice import pages

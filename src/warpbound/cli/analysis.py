@@ -50,6 +50,7 @@ def request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--cluster", metavar="X[,Y[,Z]]", help="Blocks of a cluster."),
         click.option("--smem", metavar="BYTES", type=click.IntRange(0), help="Dynamic shared memory per block."),
         click.option("--carveout", metavar="KIB", type=click.IntRange(0), help="Shared memory per SM."),
+        click.option("--persist", metavar="NAME", help="Array of an access-policy window: its lines persist in L2."),
         click.option("--arg", "args", metavar="NAME=VALUE", multiple=True, help="n=4096, x=f32[1000]:iota, w=@w.npy."),
         click.option("--const", "consts", metavar="NAME=VALUE", multiple=True, help="Value of a device symbol."),
         click.option("--launch", "launch_file", metavar="FILE.toml", help="File with grid, block and arguments."),

@@ -23,7 +23,9 @@ Examples:
   warpbound calibrate copy.ncu-rep reduce.ncu-rep -o mine.toml
   warpbound calibrate *.ncu-rep --like a40 -o mine.toml
 """
-LAUNCH_OPTIONS = ("grid", "block", "cluster", "smem", "carveout", "launch_file", "settings", "defines", "include")
+LAUNCH_OPTIONS = (
+    "grid", "block", "cluster", "smem", "carveout", "persist", "launch_file", "settings", "defines", "include",
+)  # fmt: skip
 KEPT = "A report states grid, block, shared memory and clocks; {option} does not go with it."
 
 

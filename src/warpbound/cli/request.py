@@ -49,6 +49,7 @@ class Words:
     cluster: str | None
     smem: int | None
     carveout: int | None
+    persist: str | None = None
     args: tuple[str, ...]
     consts: tuple[str, ...] = ()
     launch_file: str | None
@@ -275,6 +276,7 @@ def _launch(words: Words) -> Launch | None:
     options = {key: getattr(words, key) for key in ("grid", "block", "cluster")}
     sizes = {key: parse_dim(word, f"--{key}") if word else None for key, word in options.items()}
     changes: dict[str, Any] = sizes | {"smem": words.smem, "carveout": words.carveout, "args": arguments(words.args)}
+    changes["persist"] = words.persist
     changes["constants"] = arguments(words.consts, "--const")
     if words.launch_file:
         return launch(words.launch_file, kernel=words.kernel, **changes)

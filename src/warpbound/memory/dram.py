@@ -9,7 +9,7 @@ Models   A complete sample is simulated as it is. Otherwise, per array: each sec
          holds hit lines twice, at home and at the reader; within a launch, where blocks drift, `l2_replication` gives
          what it keeps. With one partition, `l2_cyclic_reuse` gives what is left from launch to launch. Later misses
          within a turn of the sample are scaled like every other count. Where check bits of ECC cover a sector, L2 reads
-         a sector that it lacks before it changes a part of it.
+         a sector that it lacks before it changes a part of it. Arrays of different priority: `l2_priorities`.
 Omits    Turns that overlap; sharing that no sampled pair of blocks shows (see `footprint`).
 """
 
@@ -19,7 +19,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory import l2_cyclic_reuse, l2_replication
+from warpbound.memory import l2_cyclic_reuse, l2_priorities, l2_replication
 from warpbound.memory.block_sectors import BlockSectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
@@ -76,11 +76,16 @@ class DramTraffic:
 class L2Footprints:
     """Footprints of the sampled sectors, and how long L2 keeps them.
 
-    part : share of all lines that is followed; footprints count these alone.
+    part : share of all lines that is followed; footprints count these alone. priority : of each array and of what is in
+    none, (arrays + 1,); None: all alike.
     """
 
-    def __init__(self, sectors: SampledSectors, sampled: Sampled, arrays: Arrays, machine: Facts, part: float) -> None:
+    def __init__(  # noqa: PLR0913  (each is one fact of the sample)
+        self, sectors: SampledSectors, sampled: Sampled, arrays: Arrays, machine: Facts, part: float,
+        priority: NDArray[np.int64] | None = None,
+    ) -> None:  # fmt: skip
         self.seen, self.sampled, self._arrays, self.part = sectors, sampled, arrays, part
+        self._priority = np.zeros(len(arrays) + 1, np.int64) if priority is None else priority
         self._array_of_pair = array_of(sectors.pairs.sector, arrays)
         self.array = self._array_of_pair[sectors.pairs.pair]
         self.cache = l2_of(machine, 1.0)
@@ -100,6 +105,9 @@ class L2Footprints:
         self._lone, self._lines_per_sector = lone, np.minimum(sample, self._at_once)
         under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
         self._spread_lines = l2_replication.spread_of(under_way, sampled.loads)
+        in_launch = np.minimum(self.all.launch * self._lines_per_sector, self._room)
+        size = self._sides_B / LINE_B if self._sides_B else self.cache.lines
+        self._share = l2_priorities.shares(in_launch, max(1.0, part * size), self._priority)
 
     def packed(self) -> "L2Footprints":
         """The same if other blocks use the rest of the lines that neighbours share."""
@@ -108,9 +116,18 @@ class L2Footprints:
         other._lines_per_sector = np.where(shared, 1 / PER_LINE, self._lines_per_sector)
         return other
 
-    def lines(self, sectors: Reals) -> float:
-        """Lines of so many sectors of each array: in the proportion of a turn, at most the array's lines."""
-        return float(np.minimum(sectors * self._lines_per_sector, self._room).sum())
+    def lines(self, sectors: Reals) -> Reals | float:
+        """Lines of so many sectors of each array, in the proportion of a turn, at most the array's lines.
+
+        All of them or, where arrays differ in priority, those that compete with each array's.
+        """
+        lines = np.minimum(sectors * self._lines_per_sector, self._room)
+        return l2_priorities.competing(lines, self._priority, self._share)
+
+    @property
+    def priority(self) -> NDArray[np.int64]:
+        """The priority of each sector's array, (m,)."""
+        return np.asarray(self._priority[self.array])
 
     @property
     def complete(self) -> bool:
@@ -120,8 +137,9 @@ class L2Footprints:
     def shares_of_l2(self) -> Reals:
         """Share of the sampled blocks in the data that the turn of each sector uses at once, (m,)."""
         pairs = self.seen.pairs
+        by_priority = self._share[self.array]
         if self.complete:
-            return np.ones(len(pairs.pair))
+            return by_priority
         names, turn_of_block = np.unique(pairs.turn, return_inverse=True)
         turn = turn_of_block[pairs.block]
         first = first_of_each(turn << HIGH | pairs.sector)
@@ -129,7 +147,7 @@ class L2Footprints:
         begins = names // self._machine.blocks_per_sm * self.sampled.at_once
         full = np.minimum(1.0, (self.sampled.of_blocks - begins) / min(self.sampled.at_once, self.sampled.of_blocks))
         in_turn = full * float((self.all.turn * self._at_once).sum())
-        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn][pairs.pair])
+        return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn][pairs.pair] * by_priority)
 
     def of(self, chosen: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen sectors."""
@@ -170,7 +188,7 @@ class L2Footprints:
         in_turn, in_row, in_launch = (self.lines(each) for each in (self.all.turn, self.all.row, self.all.launch))
         visits = turns * part.fresh / np.maximum(part.launch, 1.0)  # of a sector, by unrelated blocks
         even = np.minimum(in_launch, turns * in_turn / np.maximum(visits, 1e-9))
-        apart = np.minimum(even, max(in_row, in_turn))
+        apart = np.minimum(even, np.maximum(in_row, in_turn))
         rows: list[tuple[Reals, Reals | float, Reals | float]] = [
             (part.launch, even, self.kept(even) if cache == "warm" else 0.0),
             (near, in_turn, self.survival(in_turn)),
@@ -194,7 +212,7 @@ class L2Footprints:
             return 1.0 - l2_replication.missed(lines, self._sides_B * self.part / LINE_B, self._spread_lines)
         return np.asarray(np.asarray(lines) / self.part < self.cache.lines, np.float64)
 
-    def kept(self, lines: Reals) -> Reals:
+    def kept(self, lines: Reals | float) -> Reals:
         """Share of the lines still in L2 when the next launch reads them, after that many others."""
         if self._sides_B:
             return self._in_order(lines)

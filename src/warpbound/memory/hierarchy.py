@@ -229,15 +229,17 @@ def near(sectors: SectorList, rows: Rows, machine: Facts, part: float, method: s
 
 
 def levels(
-    sectors: SectorList, rows: Rows, from_l1: Near, where: tuple[Facts, float, Reals], how: tuple[str, str]
-) -> Levels:
+    sectors: SectorList, rows: Rows, from_l1: Near, where: tuple[Facts, float, Reals, NDArray[np.int64]],
+    how: tuple[str, str],
+) -> Levels:  # fmt: skip
     """The level that serves each sector, given the result of the L1s.
 
     where : the machine; the share of all lines that is followed; the sample's share of L2 in the turn of each sector,
-    (m,) (below 1, data of other turns are not found). how : "estimate" or "exact", and "cold" or "warm" (after an equal
+    (m,) (below 1, data of other turns are not found); the priority of each sector's array, (m,), by which arrays have
+    parts of L2 of their own. how : "estimate" or "exact", and "cold" or "warm" (after an equal
     launch).
     """
-    machine, part, share = where
+    machine, part, share, priority = where
     kind = rows.kind[sectors.row]
     level = np.where(from_l1.hit, L1, L2).astype(np.int8)
     past = np.flatnonzero(level == L2)
@@ -245,7 +247,8 @@ def levels(
     stream = Stream(sectors.sector[past], kind[past], np.zeros(len(past), np.int64))
     row = sectors.row[past]
     accesses = l2_partitions.L2Accesses(stream, rows.sm[row], how[1] == "warm")
-    outcome, lost = _from_l2(accesses, rows.turn[row], share[past], (machine, part), caches.SIMULATIONS[how[0]])
+    facts_of = rows.turn[row], share[past], priority[past]
+    outcome, lost = _by_priority(accesses, facts_of, (machine, part), caches.SIMULATIONS[how[0]])
     level[past[~outcome.hit & (stream.kind != caches.WRITE)]] = DRAM
     first = np.zeros(len(kind), bool)
     first[past[first_in_turn(rows.turn[row], stream.sector)]] = True
@@ -260,6 +263,28 @@ def levels(
     once[some] = any_of(together[some], (level == DRAM)[some] & ~first[some])
     written_back, left_dirty = outcome.written_back, outcome.left_dirty
     return Levels(level, first, from_l1.repeated, from_l1.led, together, far, once, written_back, left_dirty)
+
+
+def _by_priority(
+    accesses: l2_partitions.L2Accesses,
+    facts_of: tuple[NDArray[np.int64], Reals, NDArray[np.int64]],
+    where: tuple[Facts, float],
+    simulate: Callable[..., Outcome],
+) -> tuple[Outcome, NDArray[np.bool_]]:
+    """The result of `_from_l2`, where arrays of each priority have a part of L2; facts_of : turn, share, priority."""
+    turn, share, priority = facts_of
+    each = distinct(priority)
+    if len(each) <= 1:
+        return _from_l2(accesses, turn, share, where, simulate)
+    hit, lost = np.zeros(len(share), bool), np.zeros(len(share), bool)
+    written_back = left_dirty = 0.0
+    for level in each:
+        own = np.flatnonzero(priority == level)
+        part = l2_partitions.part_of(accesses, own, accesses.share)
+        result, lost[own] = _from_l2(part, turn[own], share[own], where, simulate)
+        hit[own] = result.hit
+        written_back, left_dirty = written_back + result.written_back, left_dirty + result.left_dirty
+    return Outcome(hit, written_back, left_dirty), lost
 
 
 def _from_l2(

@@ -44,7 +44,7 @@ class L2Accesses:
         return self.stream if self.warm else None
 
 
-def part_of(accesses: L2Accesses, own: slice, share: float) -> L2Accesses:
+def part_of(accesses: L2Accesses, own: slice | NDArray[np.int64], share: float) -> L2Accesses:
     """Some of the accesses, with that share of L2."""
     stream = accesses.stream
     part = Stream(stream.sector[own], stream.kind[own], stream.place[own])

@@ -14,12 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Trace
-from warpbound.memory import dram, lines_under_way, requests, warp_runahead
+from warpbound.memory import dram, l2_priorities, lines_under_way, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
 from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
-from warpbound.memory.footprint import Sampled
+from warpbound.memory.footprint import Sampled, array_of
 from warpbound.memory.hierarchy import (
     L1,
     Facts,
@@ -60,7 +60,7 @@ class How:
     of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
     length : instructions that the classes' evaluation counts for each sampled block, (b,), by which classes without a
     sampled block are interpolated; None: there are none.
-    followed : sectors beyond which not all lines are followed.
+    followed : sectors beyond which not all lines are followed. persisting : the array whose lines persist in L2.
     """
 
     cache: str = "warm"
@@ -71,13 +71,14 @@ class How:
     of_class: NDArray[np.int64] | None = None
     length: Reals | None = None
     followed: int = SECTORS_FOLLOWED
+    persisting: str | None = None
 
 
 @dataclass(frozen=True)
 class PastL1:
     """The followed sectors of sampled blocks past the L1s, and everything that decides which level serves them.
 
-    part : share of all lines that is followed.
+    part : share of all lines that is followed. priority : of each array and of what is in none, (arrays + 1,).
     """
 
     touched: SectorList
@@ -88,6 +89,7 @@ class PastL1:
     arrays: dram.Arrays
     machine: Facts
     part: float
+    priority: NDArray[np.int64]
     how: How
 
 
@@ -248,11 +250,24 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         plan.l1_share[block],
     )
     from_l1 = near(touched, rows, machine, part, how.method)
-    way = PastL1(touched, from_l1, rows, sectors, sampled, arrays, machine, part, how)
+    streamed = l2_priorities.streams(program.instructions)[instruction[at]]
+    priority = _priority(trace, touched, arrays, streamed, how.persisting)
+    way = PastL1(touched, from_l1, rows, sectors, sampled, arrays, machine, part, priority, how)
     loads = added(instruction, (kind == READ).astype(np.float64), size)
     where = (instruction[at], at, touched.sector >> 2, sectors.kind, sectors.weight)
     with_miss = _answered_with(program, trace, parts, way)
     return ServedSectors(*where, way, loads, with_miss, *beyond(way))
+
+
+def _priority(
+    trace: Trace, touched: SectorList, arrays: dram.Arrays, streamed: NDArray[np.bool_], name: str | None
+) -> NDArray[np.int64]:
+    """The priority in L2 of each array and of what is in none; name : of the one that persists."""
+    starts = {start for own, start, _ in trace.arrays if own == name}
+    persisting = np.array([start in starts for start, _ in arrays], bool)
+    if not persisting.any() and not streamed.any():
+        return np.full(len(arrays) + 1, l2_priorities.USUAL)
+    return l2_priorities.of_arrays(array_of(touched.sector, arrays), streamed, persisting)
 
 
 def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], way: PastL1) -> NDArray[np.int64]:
@@ -284,9 +299,9 @@ def _bytes_of_lane(program: Program, parts: tuple[Space, Space]) -> NDArray[np.i
 
 def beyond(way: PastL1) -> tuple[Levels, dram.DramTraffic]:
     """The levels that serve the sectors past L1, and the DRAM traffic of the launch."""
-    prints = dram.L2Footprints(way.seen, way.sampled, way.arrays, way.machine, way.part)
+    prints = dram.L2Footprints(way.seen, way.sampled, way.arrays, way.machine, way.part, way.priority)
     how = way.how.method, way.how.cache if prints.complete else "cold"
-    where = way.machine, way.part, prints.shares_of_l2()
+    where = way.machine, way.part, prints.shares_of_l2(), prints.priority
     result = levels(way.touched, way.rows, way.near, where, how)
     return result, dram.dram_traffic(prints, result, way.how.cache)
 

@@ -248,5 +248,6 @@ def overridden_counts(work: "Work", numbers: Numbers) -> "Work":
         launch_memory=whole.memory.scaled(whole.warps) if other_traffic else work.launch_memory,
         hit_rates=(None, None) if other_traffic else work.hit_rates,
         choices=tuple,
+        of_l2=tuple,
         again=lambda: None,
     )

@@ -8,6 +8,7 @@ Source   Fields, their order and types: `struct cudaDeviceProp` of the headers o
 import struct
 
 from warpbound.machine import Gpu, clock
+from warpbound.memory.l2_priorities import set_aside_bytes
 
 _GRID, _BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
 _TEXTURES = {
@@ -96,7 +97,7 @@ def _values(board: Gpu) -> dict[str, tuple[bytes | int, ...]]:
         "concurrentManagedAccess": (1,), "computePreemptionSupported": (1,), "canUseHostPointerForRegisteredMem": (1,),
         "cooperativeLaunch": (1,), "sharedMemPerBlockOptin": (optin,),
         "maxBlocksPerMultiProcessor": (limits.max_blocks_per_sm,),
-        "persistingL2CacheMaxSize": (_persisting(board),),
+        "persistingL2CacheMaxSize": (set_aside_bytes(board),),
         "accessPolicyMaxWindowSize": (128 << 20 if board.arch >= 80 else 0,),
         "reservedSharedMemPerBlock": (limits.reserved_shared_per_block,), "hostRegisterSupported": (1,),
         "memoryPoolsSupported": (1,), "clusterLaunch": (int(board.arch >= 90),), "unifiedFunctionPointers": (1,),
@@ -106,11 +107,6 @@ def _values(board: Gpu) -> dict[str, tuple[bytes | int, ...]]:
 def capacity(board: Gpu) -> int:
     """Bytes of device memory."""
     return int(board.value("dram_size"))
-
-
-def _persisting(board: Gpu) -> int:
-    """Bytes of L2 that may be set aside: three quarters from 8.0 on (CUDA C++ Programming Guide, L2 set-aside)."""
-    return int(board.value("l2_size")) * 3 // 4 if board.arch >= 80 else 0
 
 
 def _single_to_double(board: Gpu) -> int:

@@ -10,6 +10,7 @@ from warpbound.whatif import launch_changes
 from warpbound.whatif.alternative import Alternative
 from warpbound.whatif.code_changes import (
     COALESCED,
+    EASINGS,
     MORE,
     Repeated,
     easings,
@@ -41,6 +42,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     residency: Residency | None,
     seconds: Seconds | None = None,
     choices: Callable[[], Iterable[Alternative]] = tuple,
+    of_l2: Callable[[], Iterable[Alternative]] = tuple,
     chain: Callable[[], float] | None = None,
     cycles: Mapping[str, float] | None = None,
     again: Repeated | None = None,
@@ -50,8 +52,9 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
 
     seconds : what answers for the time of a launch; by default the bounds' own time, or their rates where the
     number of warps is not known. choices : other ways to use the caches; they take as long as following all
-    addresses once more each, so they are asked for only where data kept on the SM would help. chain : loads of a warp
-    that must come one after the other; asked for only where fewer waits for memory would help. cycles : SM cycles per
+    addresses once more each, so they are asked for only where data kept on the SM would help; of_l2 : the same of L2,
+    where less DRAM traffic would. chain : loads of a warp that must come one after the other; asked for only where
+    fewer waits for memory would help. cycles : SM cycles per
     unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
     default the bounds' own, which know no queues. again : accesses that a register would save. once : different sectors
     that a block loads, over all that it loads.
@@ -73,6 +76,8 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     on_the_sm = nearer(work, place)  # however blocks share what they load
     if on_the_sm and gains([on_the_sm])[0] >= NEARER_WORTH:
         judged += _judged(tuple(choices()), gains)
+    if any(each.change == EASINGS["dram"][1] and gain >= NEARER_WORTH for each, gain in judged):
+        judged += _judged(tuple(of_l2()), gains)
     together += _judged(_in_two_steps(judged, once), gains)
     return tuple(sorted(_worth_a_line(judged, together), key=lambda w: -w.speedup))
 

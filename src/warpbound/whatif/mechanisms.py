@@ -52,6 +52,7 @@ MECHANISMS = (  # the first that fits names the change
     Mechanism("divergence", ("divergence",), "instructions or memory for the sorting", ("issue",)),
     Mechanism("spills", ("no spills",), "registers or shared memory", MEMORY),
     Mechanism("bypassing L1", ("past L1",), NOTHING, MEMORY),
+    Mechanism("data kept in L2", ("kept in L2",), "what L2 then lacks for other data", MEMORY),
     Mechanism("multicast", ("multicast copies",), "waits for the blocks of the cluster", MEMORY),
     Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "shared memory of a tile", MEMORY),
     Mechanism("wide accesses", ("128-bit accesses (",), "registers; arrays aligned to 16 bytes", MEMORY),
