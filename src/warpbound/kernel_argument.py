@@ -199,8 +199,25 @@ def _refusal(fault: TableFault, where: Where) -> WarpboundError:
             return where.refusal(fault.key, f"'{word}' is not known.", suggestion(word, fault.known))
         case "missing key":
             return where.refusal(word, "is missing.", f"Add {word} = VALUE.")
-    return where.refusal(fault.key, f"is wrong: {fault.reason.replace(' | null', '')}.", "Change its value.")
+    names = re.findall(r"[a-z_]+", fault.key)
+    hint = _FORMS.get(names[-1] if names else "", "Change its value.")
+    return where.refusal(fault.key, f"is wrong: {fault.reason.replace(' | null', '')}.", hint)
 
+
+_FORMS = {  # key of a launch file -> how it is written
+    "grid": "Write grid = 128 or grid = [16, 16].",
+    "block": "Write block = 256 or block = [16, 16].",
+    "cluster": "Write cluster = 2 or cluster = [2, 1].",
+    "smem": "Write the bytes: smem = 4096.",
+    "carveout": "Write the KiB: carveout = 100.",
+    "defines": "Write a table [defines] with lines NAME = VALUE.",
+    "compile": "Write a table [compile] with include = [...] or options = [...].",
+    "args": 'Write a table [[args]] for each parameter, with name = "x", dtype = "f32", shape = [1024], or value = 4.',
+    "constants": 'Write a table [[constants]] for each symbol, with name = "SCALE" and value = 2.0.',
+    "shape": "Write shape = [1024] or shape = [64, 64].",
+    "value": "Write a number: value = 4096.",
+    "below": "Write a whole number: below = 100.",
+}
 
 # Key that gives the contents -> the other keys that go with it.
 _WAYS = {
