@@ -62,6 +62,12 @@ extern "C" __global__ void added_to(const int* unknown, int* sums, int* out) {
         out[before] = 1;
     sums[threadIdx.x] = before + unknown[threadIdx.x];
 }
+extern "C" __global__ void shared_wide(float2* out, int n) {
+    __shared__ float2 pairs[32];
+    if (threadIdx.x < n) ((float*)pairs)[2 * threadIdx.x] = 1.0f;
+    __syncthreads();
+    out[threadIdx.x] = pairs[threadIdx.x];
+}
 """
 
 
@@ -124,6 +130,14 @@ def test_shared_memory_that_was_never_written(arch):
     (said,) = unknown("shared_before", {"out": "f32[64]", "n": 63}, arch, block=64)
     assert said == "shared memory that was never written read in line 21 and taken as 0"
     assert unknown("shared_before", {"out": "f32[64]", "n": 64}, arch, block=64) == ()
+
+
+@pytest.mark.parametrize("arch", [75, 90])
+def test_a_wide_load_of_which_a_word_was_written(arch):
+    """The remainders of unrolled loops load more words than they use."""
+    assert unknown("shared_wide", {"out": "f32[64]", "n": 32}, arch) == ()
+    (said,) = unknown("shared_wide", {"out": "f32[64]", "n": 31}, arch)
+    assert said == f"shared memory that was never written read in line {line('pairs[threadIdx.x];')} and taken as 0"
 
 
 @pytest.mark.parametrize("arch", [75, 90, 120])

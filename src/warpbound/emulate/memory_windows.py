@@ -81,8 +81,11 @@ class Window:
         else:
             self.unwritten.reshape(-1, size // WORD_B)[places] = False
 
-    def untouched(self, places: NDArray[np.int64], size: int) -> NDArray[Any]:
-        """Which of the elements hold a word that was never written: not 0 there."""
+    def untouched(self, places: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
+        """Which of the elements hold nothing that was written.
+
+        Of several words one is enough: at the end of a loop compilers load more words at once than they use.
+        """
         assert self.unwritten is not None
         self._looks += 1
         if not self._looks % LOOKS and not self.unwritten.any():
@@ -90,4 +93,5 @@ class Window:
             return np.zeros(len(places), np.bool_)
         if size <= WORD_B:
             return self.unwritten.take(places >> (2 - SHIFTS[size]))
-        return self.unwritten.view(np.uint16 if size == 2 * WORD_B else np.uint32).take(places)
+        several, all_of_them = (np.uint16, 0x0101) if size == 2 * WORD_B else (np.uint32, 0x0101_0101)
+        return np.asarray(self.unwritten.view(several).take(places) == all_of_them)
