@@ -5,6 +5,9 @@ import pytest
 
 import warpbound
 from support.matrix_images import DESCRIPTOR, image_of, numbers_of
+from warpbound import emulate
+from warpbound.emulate import traced_blocks
+from warpbound.emulate.value_slicing import Slice, unneeded_values
 from warpbound.errors import InputError
 
 pytestmark = pytest.mark.cuda
@@ -63,13 +66,19 @@ def loading(shape, count):
     )  # fmt: skip
 
 
-def run(body, image=None, word=0, count=8):
-    program = warpbound.compile(HEAD + body + TAIL, "b200", options=["-arch=sm_100a"])
+def compiled(body):
+    return warpbound.compile(HEAD + body + TAIL, "b200", options=["-arch=sm_100a"])
+
+
+def launched(image=None, word=0, count=8):
     data = np.zeros(16384, np.uint8) if image is None else image
-    launch = warpbound.launch(grid=2, block=128, smem=16384, args={
+    return warpbound.launch(grid=2, block=128, smem=16384, args={
         "image": data.view(np.uint32), "out": np.zeros(128 * count, np.uint32), "word": np.uint32(word),
     })  # fmt: skip
-    return warpbound.run(program, launch)["out"].reshape(128, count)
+
+
+def run(body, image=None, word=0, count=8):
+    return warpbound.run(compiled(body), launched(image, word, count))["out"].reshape(128, count)
 
 
 def test_what_is_stored_is_loaded():
@@ -160,6 +169,24 @@ def test_products_with_a_scale_for_each_sixteen(by_powers):
         for each, by in zip(codes, (scales[0], scales[1][:8]), strict=True)
     )
     np.testing.assert_allclose(found, a @ b.T, rtol=1e-6)
+
+
+HALVES = loading("16x32bx2.x4", 4).replace("[%4]", "[%4], 4")
+
+
+def test_each_half_of_a_warp_is_loaded_by_itself(monkeypatch):
+    """Lanes from 16 on read the same rows four columns further; no register is read before both halves are there."""
+    lane = np.arange(128) % 32
+    first = 1000 * (np.arange(128) - lane + lane % 16) + 4 * (lane // 16)
+    assert np.array_equal(run(STORE + HALVES, count=4), first[:, None] + np.arange(4))
+    monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))
+    assert emulate.trace(compiled(STORE + HALVES), launched(count=4), [0]).unknown == ()
+
+
+def test_both_halves_of_a_needed_load_are_in_the_slice():
+    program = compiled(STORE + HALVES.replace("out[threadIdx.x * 4 + i] =", "out[v[i] % 64] ="))
+    needed = set(range(len(program.instructions))) - unneeded_values(program)
+    assert [program.instructions[i].opcode for i in sorted(needed)].count("LDTM") == 2
 
 
 def test_rows_and_columns_that_do_not_exist_are_named():

@@ -102,12 +102,15 @@ def load(here: Site) -> Handler:
         warps = issuing(x)
         places = cells(x, warps, address(x, warps), cell.rows, cell.columns)
         words = memory(x)[warps.block[:, None, None], places]
+        mask_before = x.mask
+        if len(cell.lanes) < LANES:  # the others keep what they have
+            own = np.tile(np.isin(np.arange(LANES), cell.lanes), x.selected_lanes // LANES)
+            x.mask = own if mask_before is None else own & mask_before
         for i in range(places.shape[2]):
             row = np.zeros((x.selected_lanes // LANES, LANES), np.uint32)
-            if len(cell.lanes) < LANES:
-                row[:] = x.get(output.index + i).reshape(-1, LANES)
             row[warps.own[:, None], cell.lanes] = words[:, :, i]
             x.put(output.index + i, row.reshape(-1))
+        x.mask = mask_before
 
     return handler
 

@@ -34,6 +34,7 @@ _KNOWN = frozenset({
 })  # fmt: skip
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
+_LATER_HALF = "16dp32bit_t16_t31"  # a load from tensor memory to the lanes that the one before it has left out
 _AT_BARRIERS = frozenset({"SYNCS", "SYNCSU", "UTCBAR"})  # set up, arrive at and test mbarriers from sm_90 on
 
 Names = frozenset[str]
@@ -187,7 +188,7 @@ def _use(instruction: Instruction) -> Use:
     elif not removable and any(x.kind == "memory" for x in instruction.operands):
         loads = frozenset(GENERIC)
     inputs, outputs = frozenset(reads(instruction)), frozenset(writes(instruction))
-    always_writes = outputs
+    always_writes = frozenset() if _LATER_HALF in instruction.modifiers else outputs
     if not _widths_known(instruction):
         always_writes = frozenset()
         width = _width_at_most(instruction)
