@@ -137,6 +137,51 @@ def test_products_of_every_type(type_, kind, code, stored, rows):
     np.testing.assert_allclose(found[lanes], expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
 
 
+SPARSE = """
+    uint32_t *metadata = (uint32_t *)shared + 3072 + 2 * threadIdx.x;
+    asm volatile("tcgen05.st.sync.aligned.32x32b.x2.b32 [%0], {%1, %2};"
+                 :: "r"(rows + 32), "r"(metadata[0]), "r"(metadata[1]));
+    asm volatile("tcgen05.wait::st.sync.aligned;");
+    if (threadIdx.x == 0) {
+        uint64_t a = DESCRIPTORull | (base >> 4), b = WIDERull | ((base + 8192) >> 4);
+        asm volatile("{.reg .pred p; setp.ne.b32 p, 0, 0;"
+                     "tcgen05.mma.sp.cta_group::1.kind::KIND [%0], %1, %2, [%3], %4, p;}"
+                     :: "r"(memory), "l"(a), "l"(b), "r"(memory + 32), "r"(word) : "memory");
+    }
+    __syncthreads();
+""".replace("DESCRIPTOR", str(DESCRIPTOR)).replace("WIDER", str(DESCRIPTOR + (256 >> 4 << 32)))
+
+
+@pytest.mark.parametrize(
+    ("kind", "code", "stored"),
+    [("f16", 0, np.float16), ("tf32", 2, np.float32), ("i8", 1, np.int8), ("f8f6f4", 0, np.uint8)],
+)
+def test_products_with_a_sparse_factor(kind, code, stored):
+    """Metadata are placed here one by one, as the PTX ISA draws them."""
+    random, bits = np.random.default_rng(7), 8 * np.dtype(stored).itemsize
+    depth, chunk, places = 512 // bits, 2 if bits == 32 else 4, 1 if bits == 32 else 2
+    kept, b = (random.integers(32, 64, shape).astype(stored) for shape in ((128, depth // 2), (8, depth)))
+    a, metadata = np.zeros((128, depth), stored), np.zeros((128, 2), np.uint32)
+    for row in range(128):
+        for number in range(depth // chunk):
+            at = sorted(random.choice(chunk, places, replace=False).tolist())
+            a[row, chunk * number + np.array(at)] = kept[row, places * number : places * number + places]
+            word = {0: 0b0100, 1: 0b1110}[at[0]] if bits == 32 else at[0] | at[1] << 2
+            if bits == 8:
+                metadata[row, number // 8] |= word << 4 * (number % 8)
+            else:
+                lane = row // 16 * 16 + row % 8 + 8 * (number // 4)
+                metadata[lane, 0] |= word << 16 * (row // 8 % 2) + 4 * (number % 4)
+    image = image_of(kept)
+    image[8192:12288] = image_of(b, stride=512)[:4096]
+    image[12288:13312] = metadata.view(np.uint8).reshape(-1)
+    word = 4 | (2 if kind == "i8" else 1) << 4 | code << 7 | code << 10 | (8 >> 3) << 17 | (128 >> 4) << 24
+    found = run(SPARSE.replace("KIND", kind) + loading("32x32b.x8", 8), image, word)
+    type_ = "E4M3" if kind == "f8f6f4" else ""
+    expected = numbers_of(a, type_) @ numbers_of(b, type_).T
+    np.testing.assert_allclose(found.view(np.int32 if kind == "i8" else np.float32), expected, rtol=1e-6)
+
+
 SCALED = """
     if (threadIdx.x == 0) {
         uint64_t a = DESCRIPTORull | (base >> 4), b = a + (8192 >> 4), scales = DESCRIPTORull | ((base + 12288) >> 4);
@@ -197,4 +242,4 @@ def test_rows_and_columns_that_do_not_exist_are_named():
 def test_an_odd_product_is_refused_by_name():
     body = PRODUCT.replace("KIND", "f16").replace("DESCRIPTOR", f"{DESCRIPTOR}ull")
     with pytest.raises(InputError, match="does not execute UTCHMMA.*instruction descriptor 0x8020004"):
-        run(body, word=0x8020004)  # sparse
+        run(body, word=0x8020004)  # sparse, FP16 sums

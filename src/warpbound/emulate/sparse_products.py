@@ -27,10 +27,19 @@ def expanded(kept: NDArray[Any], metadata: NDArray[np.uint32], bits: int, select
     kept : (warps, rows, depth / 2). metadata : of every lane, (warps, 32). bits : of a number; selector : of the
     instruction, which lanes of four give metadata.
     """
+    return placed(kept, _codes(metadata, kept.shape[1], chunks(2 * kept.shape[2], bits), bits, selector), bits)
+
+
+def chunks(depth: int, bits: int) -> int:
+    """Codes of a row of so much depth."""
+    return depth // _CHUNK[bits]
+
+
+def placed(kept: NDArray[Any], codes: NDArray[np.uint32], bits: int) -> NDArray[Any]:
+    """The factor with its zeros, (warps, rows, depth), from the code of every chunk, (warps, rows, chunks)."""
     warps, rows, half = kept.shape
     chunk = _CHUNK[bits]
     together = max(1, chunk // 4)  # numbers that one index places
-    codes = _codes(metadata, rows, 2 * half // chunk, bits, selector)
     places = np.stack([codes & 3, codes >> 2], axis=-1).astype(np.int64)  # (warps, rows, chunks, 2)
     if bits == 32:
         places = places[..., :1] >> 1

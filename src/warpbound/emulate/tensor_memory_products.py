@@ -5,6 +5,7 @@ bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the 
 shape.
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
+The left factor may be sparse (.sp): a half of it is kept, and metadata in tensor memory say where it belongs.
 A pair of blocks (.2CTA) multiplies together: each has the rows of A that it computes, and half of the columns of B.
 
 Products with scales are those of scaled_products. FP6 and FP4 lie in shared memory as FP8 would, but each 16 neighbours
@@ -14,7 +15,11 @@ Source   PTX ISA, "Instruction descriptor" (E2M3 = 3, E3M2 = 4, E2M1 = 5), "Shar
          layout organization" of tcgen05 (letters A, B, D, F). FP6 and FP4: CUDA driver API,
          CU_TENSOR_MAP_DATA_TYPE_16U6_ALIGN16B and 16U4_ALIGN16B; Colfax Research, "Sub-byte GEMM on NVIDIA Blackwell
          GPUs".
-Omits    Refused: sparse factors, FP6 and FP4 in tensor memory, FP16 sums, .WS, masks of lanes.
+         Where the metadata of a row lie is printed there as pictures; in words in CUTLASS, mma_traits_sm100.hpp
+         (`tmem_e_frg`): of 8 bits in the row's own lane, 1 bit for each number; of 16 and 32 bits as for mma.sp, rows g
+         and g + 8 of 16 in lanes g (first half of the depth) and g + 8 of these 16.
+Omits    Refused: sparse factors of 64 rows, of FP6 or FP4, or with a selector; FP6 and FP4 in tensor memory, FP16 sums,
+         .WS, masks of lanes.
 """
 
 from typing import Any
@@ -28,6 +33,7 @@ from warpbound.emulate.float8 import FORMATS
 from warpbound.emulate.matrix_products import ELEMENTS, Element
 from warpbound.emulate.operand_access import Site, predicate, unsupported
 from warpbound.emulate.semantics import Handler, executes
+from warpbound.emulate.sparse_products import chunks, placed
 from warpbound.emulate.state import State
 from warpbound.emulate.tensor_memory import address_of, cells, memory
 from warpbound.emulate.warpgroup_products import Factor
@@ -46,8 +52,10 @@ _TYPES: dict[str, dict[int, Element]] = {  # opcode -> number in the instruction
     "UTCIMMA": {0: ELEMENTS["U8"], 1: ELEMENTS["S8"]},
 }
 _STEP_BITS = 256  # of a row of A along the depth
+_SELECTOR = 3  # bits of an instruction descriptor: which part of the metadata
 _FLOAT, _WHOLE = 1, 2  # types of the sum: F32, S32
-_NAMED = frozenset({"BF16", "TF32", "2CTA"})
+_NAMED = frozenset({"BF16", "TF32", "2CTA", "SP"})
+_CODES, _BYTE = 8, 8  # codes of chunks in a cell; bits
 _ROWS_OF_GROUP = 16  # of 64 rows, each 16 lie in lanes of their own 32
 _FEW_ROWS, ALL_ROWS = 64, 128  # that a block computes
 
@@ -55,7 +63,7 @@ _FEW_ROWS, ALL_ROWS = 64, 128  # that a block computes
 @dataclass(frozen=True)
 class Shape:
     """What an instruction descriptor says. rows : of A and of the sum in each block; columns : of the sum; blocks : 2
-    for a pair."""
+    for a pair; sparse : 1 if half of each row of A is kept."""
 
     first: Element
     second: Element
@@ -66,14 +74,16 @@ class Shape:
     first_by_depth: bool
     second_by_depth: bool
     blocks: int
+    sparse: int = 0
 
     @property
     def depth(self) -> int:
-        return _STEP_BITS // self.first.bits
+        return _STEP_BITS // self.first.bits << self.sparse
 
     @property
     def left(self) -> Factor:
-        return Factor(self.rows, self.depth, self.first, self.first_by_depth)
+        """What is kept of A."""
+        return Factor(self.rows, self.depth >> self.sparse, self.first, self.first_by_depth)
 
     @property
     def right(self) -> Factor:
@@ -103,7 +113,9 @@ def shape_of(word: int, here: Site) -> Shape:
     first, second = (types.get(word >> shift & 7) for shift in (7, 10))
     blocks = blocks_of(here)
     rows, columns = ((word >> 24 & 31) << 4) // blocks, (word >> 17 & 63) << 3
-    plain = not word >> 2 & 1 and word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (_FEW_ROWS, ALL_ROWS)
+    sparse = word >> 2 & 1
+    plain = word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (_FEW_ROWS, ALL_ROWS)
+    plain &= not sparse or (rows == ALL_ROWS and not word & _SELECTOR and (first is None or not first.packed))
     if first is None or second is None or not plain:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
     if first.packed and not here.instruction.operands[0].text.startswith("gdesc"):
@@ -111,6 +123,7 @@ def shape_of(word: int, here: Site) -> Shape:
     return Shape(
         first, second, rows, columns, whole=word >> 4 & 3 == _WHOLE, negative=bool((word >> 13 ^ word >> 14) & 1),
         first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1, blocks=blocks,
+        sparse=sparse,
     )  # fmt: skip
 
 
@@ -124,6 +137,7 @@ def multiply(here: Site) -> Handler:
     if not plain or description is None or flag is None:
         raise unsupported(here.instruction)
     adding, register, target = predicate(flag, here), description.terms[0].index, address_of(d)
+    metadata = address_of(others[0])
 
     def handler(x: State) -> None:
         everyone = issuing(x)
@@ -133,7 +147,10 @@ def multiply(here: Site) -> Handler:
             warps, shape = everyone.some(words == word), shape_of(int(word), here)
             right = right_factor(x, b, warps, shape).transpose(0, 2, 1)
             for member in members(warps, shape.blocks):
-                product = np.matmul(read_factor(x, a, member, shape.left, shape.lanes), right)
+                left = read_factor(x, a, member, shape.left, shape.lanes)
+                if shape.sparse:
+                    left = placed(left, _codes(x, member, metadata(x, member), shape), shape.first.bits)
+                product = np.matmul(left, right)
                 add_product(x, (member, target(x, member)), shape, product, keep[words == word])
 
     return handler
@@ -155,6 +172,18 @@ def read_factor(
     raw = np.stack(parts, axis=3).reshape(*packed.shape[:2], factor.depth)
     mask = np.uint32((1 << factor.element.bits) - 1)
     return np.asarray(factor.element.decode(raw & mask), np.float64)
+
+
+def _codes(x: State, warps: Warps, address: Numbers, shape: Shape) -> NDArray[np.uint32]:
+    """The codes of the chunks of every row of A, (warps, rows, chunks)."""
+    row, code = np.arange(shape.rows)[:, None], np.arange(chunks(shape.depth, shape.first.bits))[None, :]
+    lane, column, place = row + 0 * code, code // _CODES, code % _CODES + 0 * row
+    if shape.first.bits > _BYTE:
+        half = _CODES // 2
+        lane, column = row % 8 + code // half * 8 + row // 16 * 16, 0 * code
+        place = row // 8 % 2 * half + code % half
+    words = memory(x)[warps.block[:, None, None], cells(x, warps, address, lane, column)]
+    return np.asarray(words >> (4 * place).astype(np.uint32) & np.uint32(15))
 
 
 def right_factor(x: State, b: Operand, warps: Warps, shape: Shape) -> NDArray[np.float64]:

@@ -3,14 +3,17 @@
 Four warps multiply A, 64 rows from shared memory or registers, by B from shared memory. Warp w of the four holds rows
 16 w to 16 w + 15 of the sum, as a warp's own product of 16 rows would, for every 8 columns. A 64-bit descriptor says
 where a factor lies: start, two strides and a swizzle. The product is there at once; the kernel's fences and waits find
-nothing to do.
+nothing to do. Of a sparse A (.sp) half is kept; a register of every lane says where it belongs, in each warp as for
+mma.sp (`sparse_products`).
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
 Source   PTX ISA, "Asynchronous Warpgroup Level Matrix Shared Memory Layout" and "Matrix descriptor format"; which
-         uniform registers hold the descriptors was read off compiled code of sm_90a.
+         uniform registers hold the descriptors was read off compiled code of sm_90a. Metadata of sparse products:
+         CUTLASS, mma_traits_sm90_gmma_sparse.hpp (`ELayout`).
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,6 +30,7 @@ from warpbound.emulate.matrix_products import (
 )
 from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.semantics import Handler, executes
+from warpbound.emulate.sparse_products import expanded
 from warpbound.emulate.state import LANES, BadAccess, State, Value
 from warpbound.program.instruction import RZ, Operand
 from warpbound.quick_dataclasses import dataclass
@@ -37,7 +41,7 @@ _BYTE = 8  # bits
 _ROW_B = {0: 16, 1: 128, 2: 64, 3: 32}  # swizzle mode -> bytes of a row of an atom of 8 rows
 _EVERY = np.ones((), np.bool_)
 _ADDRESS = (1 << 14) - 1  # fields of a descriptor count units of 16 bytes
-_KNOWN = frozenset({"F32", "F16", "BF16", "TF32", "E4M3", "E5M2", "S8", "U8", "SAT"})
+_KNOWN = frozenset({"F32", "F16", "BF16", "TF32", "E4M3", "E5M2", "S8", "U8", "SAT", "SP"})
 
 
 @dataclass(frozen=True)
@@ -129,6 +133,11 @@ class Sum:
                 x.put(output + step + i, word.reshape(-1))
 
 
+def _selector(operands: Sequence[Operand]) -> int:
+    """Which lanes give the metadata of a sparse product."""
+    return next((int(operand.value) for operand in operands if operand.kind == "immediate"), 0)
+
+
 @executes("HGMMA QGMMA IGMMA")
 def multiply_warpgroup(here: Site) -> Handler:
     """D = A B, plus C unless the predicate says that there is none."""
@@ -141,11 +150,13 @@ def multiply_warpgroup(here: Site) -> Handler:
     first, second = elements_of(here)
     output, a, *others = instruction.operands
     where = next(operand for operand in (a, *others) if operand.text.startswith("gdesc"))
-    source = [operand for operand in (a, *others) if operand.kind == "register"][-1]
+    registers = [operand for operand in (a, *others) if operand.kind == "register"]
+    metadata = registers.pop() if here.has("SP") else None
+    kept, source, selector = depth // (2 if metadata else 1), registers[-1], _selector(others)
     adding = next((operand for operand in others if operand.kind == "uniform_predicate"), None)
     whole = instruction.traits.tensor == "int8"
     kind = Sum(half=not whole and not here.has("F32"), whole=whole, saturating=whole and here.has("SAT"))
-    first_factor = Factor(WARPS * _ROWS, depth, first, by_depth="tnspA" not in where.suffixes)
+    first_factor = Factor(WARPS * _ROWS, kept, first, by_depth="tnspA" not in where.suffixes)
     second_factor = Factor(columns, depth, second, by_depth="tnspB" not in where.suffixes)
     register = where.terms[0].index
 
@@ -153,11 +164,13 @@ def multiply_warpgroup(here: Site) -> Handler:
         warps, owner = x.selected_warps(), x.windows["shared"].owner[::LANES]
         pieces = owner[warps]
         if a.kind == "register":
-            rows = left_matrix(registers_of(x, a, _ROWS * depth * first.bits // 1024), first, _ROWS, depth)
+            rows = left_matrix(registers_of(x, a, _ROWS * kept * first.bits // 1024), first, _ROWS, kept)
         else:
             member = (warps - np.searchsorted(owner, pieces)) % WARPS
-            whole_a = _read(x, first_factor, register, pieces).reshape(len(warps), WARPS, _ROWS, depth)
+            whole_a = _read(x, first_factor, register, pieces).reshape(len(warps), WARPS, _ROWS, kept)
             rows = whole_a[np.arange(len(warps)), member]
+        if metadata is not None:
+            rows = expanded(rows, registers_of(x, metadata, 1)[0], first.bits, selector)
         columns_of_b = _read(x, second_factor, register + 2, pieces)
         keep = _EVERY if adding is None else x.get_uniform_predicate(adding.index) ^ np.bool_(adding.invert)
         kind.add(x, np.matmul(rows, columns_of_b.transpose(0, 2, 1)), source, keep, output.index)

@@ -1,10 +1,11 @@
 """What products of a warpgroup (wgmma) read from shared memory.
 
 Source   PTX ISA, "Asynchronous warpgroup level matrix instructions": A is 64 rows, B N columns of 32 bytes each; B is
-         in shared memory, A there or in registers. Shared memory delivers 128 bytes per cycle and SM to them, as to
+         in shared memory, A there or in registers; of a sparse A half is kept, and columns have 64 bytes.
+         Shared memory delivers 128 bytes per cycle and SM to them, as to
          loads: m64nNk16 with both factors in shared memory takes 16 + N / 4 cycles on an H100 up to N = 64, N / 2
          beyond, within 5 % (revollllt/flash-vla @311fc61, hardware-unit-test, sm90/unit-mma.md).
-Omits    Bank conflicts of layouts without a swizzle; sparse factors; what tcgen05 reads.
+Omits    Bank conflicts of layouts without a swizzle; what tcgen05 reads.
 """
 
 import re
@@ -23,4 +24,5 @@ def operand_cycles(instruction: Instruction) -> float:
         return 0.0
     first = next((x for x in instruction.operands[1:] if x.kind != "predicate"), None)
     rows = ROWS if first is not None and first.text.startswith("gdesc") else 0
-    return ROW_B * (rows + int(shape[1])) / CYCLE_B
+    deeper = 2 if "SP" in instruction.modifiers else 1
+    return ROW_B * (rows + deeper * int(shape[1])) / CYCLE_B

@@ -18,7 +18,7 @@ SHAPE = re.compile(r"\d+x\d+x\d+$")
 
 
 def with_product_shapes(code: Sequence[Instruction]) -> tuple[Instruction, ...]:
-    """The code with rows x columns x depth and the type among the modifiers of each product whose descriptor is the
+    """The code with rows x columns x depth, the type and SP among the modifiers of each product whose descriptor is the
     constant that was last moved into its register."""
     if not any(_is_product(instruction) for instruction in code):
         return tuple(code)
@@ -49,5 +49,6 @@ def _with_shape(instruction: Instruction, last: dict[int, int]) -> Instruction:
     operands = instruction.traits.tensor
     bits = 32 if (operands, type_) == (_HALF, _TF32) else _BITS[operands]
     depth = _STEP_B * 8 // bits << (word >> 2 & 1)  # twice of a sparse factor
-    words = (f"{rows}x{columns}x{depth}", *(_TYPES.get(type_, ()) if operands == _HALF else ()))
+    sparse = ("SP",) if word >> 2 & 1 else ()
+    words = (f"{rows}x{columns}x{depth}", *(_TYPES.get(type_, ()) if operands == _HALF else ()), *sparse)
     return replace(instruction, modifiers=(*instruction.modifiers, *words))

@@ -147,6 +147,8 @@ def _source_width(instruction: Instruction, place: int, *, last: bool) -> int:
         case "matrix":
             return _matrix_widths(instruction)[min(place, 2)] if place < 3 else 1
         case "warpgroup":
+            if place == _metadata_place(instruction):
+                return 1
             return _warpgroup_sum(instruction) if place else _WARPGROUP_FACTOR
         case "pair_sources":
             return 2
@@ -205,6 +207,13 @@ def _columns(instruction: Instruction) -> int:
     """Registers of each lane that tensor memory takes or gives."""
     count = next((int(match[1]) for match in map(_COLUMNS.match, instruction.modifiers) if match), 1)
     return count * next((n for word, n in _COLUMN_REGISTERS.items() if word in instruction.modifiers), 1)
+
+
+def _metadata_place(instruction: Instruction) -> int:
+    """Place of a sparse factor's metadata, the last register, among the sources that are no predicates; -1: none."""
+    sources = [x for x in instruction.operands[1:] if not x.kind.endswith("predicate")]
+    places = [n for n, x in enumerate(sources) if x.kind == "register"]
+    return places[-1] if "SP" in instruction.modifiers else -1
 
 
 def _warpgroup_sum(instruction: Instruction) -> int:
