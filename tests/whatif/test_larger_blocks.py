@@ -80,6 +80,7 @@ def test_the_promise_is_the_gain_of_a_launch_in_such_blocks(threads: int) -> Non
     words = f"256 threads per block instead of {threads}"
     (change,) = [each for each in answers[0]["whatifs"] if each["change"] == words]
     assert change["mechanism"] == "occupancy"
-    assert change["cost"] == "nothing"
+    assert (change["registers"], change["shared_bytes"], change["warps_per_sm"]) == (0, 0, 64)
+    assert change["cost"] == "no register and no shared memory, 64 warps per SM then"
     assert change["speedup"] == pytest.approx(answers[0]["time_s"] / answers[1]["time_s"], rel=0.05)
     assert change["speedup"] > 2

@@ -8,6 +8,7 @@ from support.unit_of_work import BOARD, PLACE, work
 from warpbound.predict import predict
 from warpbound.residency import occupancy
 from warpbound.whatif import whatifs
+from warpbound.whatif.costs import Needs, takes
 from warpbound.whatif.parallelism import ahead, degree_of, furthest, interleaved, items, registers_of_loads, separable
 from warpbound.workload import Memory
 
@@ -35,8 +36,9 @@ def test_items_wait_together_and_issue_in_turn() -> None:
 def test_registers_are_those_of_the_loads_held() -> None:
     assert registers_of_loads(replace(LOOP, phases=(2, 4))) == 3.0
     assert registers_of_loads(replace(LOOP, phases=(2, 4), memory=WIDE)) == 12.0
-    costs = [each.cost for each in ahead(replace(LOOP, phases=(2,) * 16), PLACE, FULL)]
-    assert costs == [f"about {count} registers per thread" for count in (2, 6, 14)]
+    needs = Needs(2.0, 1, 256, 0, 0, FULL)
+    changes = [each.change for each in ahead(replace(LOOP, phases=(2,) * 16), PLACE, FULL)]
+    assert [takes("loads in flight", change, needs).registers for change in changes] == [2, 6, 14]
 
 
 def test_registers_that_do_not_fit_cost_warps() -> None:

@@ -47,7 +47,9 @@ from warpbound.result.kernel import (
     Segment,
 )
 from warpbound.result.plain import Entry, plain
+from warpbound.whatif.costs import Needs
 from warpbound.whatif.mechanisms import explained
+from warpbound.whatif.parallelism import registers_of_loads
 from warpbound.workload import Workload
 from warpbound.workload.instruction_counts import Counts, count
 
@@ -138,6 +140,15 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
     )  # fmt: skip
 
 
+def _needs(case: Case, work: Work) -> Needs:
+    """What costs of changes are counted from; residency where there is a launch."""
+    program, dynamic = case.program, case.launch.smem if case.launch else 0
+    residency = case.residency if case.launch else None
+    shared = program.shared_bytes + dynamic
+    arrays = sum(each.kind == "array" for each in case.launch.args) if case.launch else 0
+    return Needs(registers_of_loads(work.focus), arrays, case.threads_per_block, shared, program.local_bytes, residency)
+
+
 def result_of(case: Case, work: Work | None) -> KernelResult:
     """The answer to a case whose work is known; `work` is None where the GPU is an architecture without a board."""
     if work is None:
@@ -173,7 +184,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         ),
         flop=launch_counts.flop_counts(work.whole),
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
-        whatifs=sorted(explained(changes, lines, accesses), key=lambda change: -change.speedup),
+        whatifs=sorted(explained(changes, _needs(case, work), lines, accesses), key=lambda change: -change.speedup),
         loops=[_loop(case, piece) for piece in work.loops],
         pipelines=stages,
         confidence=confidence(case, assumptions(case, work, timed), timed),

@@ -245,7 +245,7 @@ def _changes(case: Case, ring: Ring, times: dict[int, float], cycles: float) -> 
     shared_B = case.program.shared_bytes + (case.launch.smem if case.launch else 0) + ring.size_B
     if gain >= WORTH and shared_B <= case.gpu.limits.max_shared_per_block:
         why = f"the warps that compute wait for copies; a stage more takes {ring.size_B / 1024:.4g} KiB"
-        yield WhatIf(f"{more} stages in place of {ring.stages}", gain, why)
+        yield WhatIf(f"{more} stages in place of {ring.stages}", gain, why, shared_bytes=ring.size_B)
 
 
 def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int, float]], pace: Binds) -> Pipeline:

@@ -22,4 +22,7 @@ class WhatIf(msgspec.Struct, frozen=True):
         Interval | None, Meta(description="What eight of ten changes with this promise obtain"), ADDED
     ] = None
     cost: Annotated[str, Meta(description="What it takes, in words; `try` counts it"), ADDED] = ""
+    registers: Annotated[int, Meta(description="More per thread, about; negative: fewer"), ADDED] = 0
+    shared_bytes: Annotated[int, Meta(description="More per block, about; negative: fewer"), ADDED] = 0
+    warps_per_sm: Annotated[int | None, Meta(description="Resident then; null without a launch"), ADDED] = None
     page: Annotated[str, Meta(description="Where the mechanism is explained"), ADDED] = ""

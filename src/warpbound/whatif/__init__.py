@@ -79,10 +79,12 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     if any(each.change == EASINGS["dram"][1] and gain >= NEARER_WORTH for each, gain in judged):
         judged += _judged(tuple(of_l2()), gains)
     together += _judged(_in_two_steps(judged, once), gains)
-    return tuple(sorted(_worth_a_line(judged, together), key=lambda w: -w.speedup))
+    return tuple(sorted(_worth_a_line(judged, together, residency), key=lambda w: -w.speedup))
 
 
-def _worth_a_line(judged: Sequence[Judged], together: Sequence[Judged]) -> Iterator[WhatIf]:
+def _worth_a_line(
+    judged: Sequence[Judged], together: Sequence[Judged], residency: Residency | None
+) -> Iterator[WhatIf]:
     """Single changes that help, and the best pair of each kind where it helps more than both of its changes."""
     gains = {each.change: speedup for each, speedup in judged}
     pairs = [
@@ -93,7 +95,8 @@ def _worth_a_line(judged: Sequence[Judged], together: Sequence[Judged]) -> Itera
     best = max(steps, key=lambda row: row[1], default=None)
     for each, speedup in (*judged, *(row for row in pairs if row not in steps or row is best)):
         if speedup >= WORTH:
-            yield WhatIf(each.change, speedup, each.why, cost=each.cost)
+            held = round(each.place.warps_per_sm) if residency is not None and residency.blocks_per_sm else None
+            yield WhatIf(each.change, speedup, each.why, warps_per_sm=held)
 
 
 def _in_two_steps(judged: Sequence[Judged], once: float) -> Iterator[Alternative]:

@@ -11,8 +11,7 @@ from warpbound.workload import Workload
 class Alternative:
     """Other work or another place. units : of the old work in one of the new. done : share of the launch's work.
 
-    cost : what it takes, in numbers; empty where the words of its mechanism are all that is known. apart : how many
-    loads of a warp, one after the other now, must not need each other; 1: they may.
+    apart : how many loads of a warp, one after the other now, must not need each other; 1: they may.
     """
 
     change: str
@@ -21,7 +20,6 @@ class Alternative:
     place: Place
     units: float = 1.0
     done: float = 1.0
-    cost: str = ""
     apart: float = 1.0
 
 

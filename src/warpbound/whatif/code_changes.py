@@ -36,7 +36,8 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "tensor": (0.5, "operands of half the width on the tensor cores"),
     "uniform": (0.75, "a quarter fewer uniform instructions"),
     "lsu": (0.5, "half the load and store instructions (64- and 128-bit accesses)"),
-    "shared": (0.5, "half the shared-memory traffic (more results per thread, operands kept in registers)"),
+    "shared": (0.5, "half the shared-memory traffic (register tiling: more results per thread, operands kept in "
+                    "registers)"),
     "l1": (0.5, "half the L1 traffic (operands kept in registers or shared memory)"),
     "l2": (0.5, "half the L2 traffic (tiles kept in shared memory or L1)"),
     "dram": (0.5, "half the DRAM traffic (narrower types, or data kept on the chip between uses)"),
@@ -73,7 +74,7 @@ def of_the_work(work: Workload, place: Place, once: float = 0.0) -> Iterator[Alt
     if spread and near and any(work.tensor.values()) and _wastes_sectors(work.memory):
         both = nearer(spread.work, place, once) or spread
         why = f"{spread.why}, as each lane loads the operands that the tensor cores take from it"
-        yield replace(both, change=TILES, why=why, cost="shared memory of a tile")
+        yield replace(both, change=TILES, why=why)
     else:
         yield from (each for each in (spread, near) if each)
 

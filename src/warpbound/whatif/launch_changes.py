@@ -23,7 +23,6 @@ DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by 
 LARGER = "threads per block instead of"
 THREADS = 256  # of a block that starts seldom enough, as the CUDA guide has it: 128 to 256
 WARP = 32
-NOTHING = "nothing"
 REQUESTS = ("global_load_requests", "global_store_requests", "local_requests")  # of a warp, however many its lanes
 _MEMORY_RATES = with_followers("dram_bandwidth")
 
@@ -97,7 +96,7 @@ def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterato
     held = f"of which an SM holds {residency.blocks_per_sm}, {residency.warps_per_sm} warps"
     idle = f", and {WARP * before - threads} lanes of a warp are idle" if full < 1 else ""
     why = f"{warps / before:.0f} blocks are started, {held}{idle}"
-    yield Alternative(f"{THREADS} {LARGER} {threads}", why, _in_full_warps(work, full), there, 1 / full, cost=NOTHING)
+    yield Alternative(f"{THREADS} {LARGER} {threads}", why, _in_full_warps(work, full), there, 1 / full)
 
 
 def _in_full_warps(work: Workload, full: float) -> Workload:

@@ -5,7 +5,7 @@ Models   Of promises up to SMALL, ln(obtained) / ln(promised) lies in POWERS for
          stay small; of larger ones, obtained / promised lies in FACTORS, whose upper end holds for small ones, too. No
          interval is narrower than what the model resolves between two versions; those of clocks, which change no code,
          are that.
-Omits    What most changes cost in numbers: `try` compiles them and counts.
+Omits    What a compiler makes of a change: `try` compiles it and counts.
 """
 
 import re
@@ -16,20 +16,22 @@ from msgspec.structs import replace
 
 from warpbound.result.code import Access, SourceLine
 from warpbound.result.what_if import WhatIf
+from warpbound.whatif.costs import Needs, Takes, takes, warps_with, words
 
 PAGE = "docs/mechanisms.md#{}"
 SMALL = 2.0           # promised gain, up to which the obtained one is a power of it
 POWERS = (0.70, 3.99)  # of a small promised gain, 10th and 90th percentile over the pairs of three sets
 FACTORS = (0.58, 1.41)  # of a larger one
 RESOLVED = 0.021      # relative: half width of the interval of a gain of 1
-NOTHING, CLOCKS = "nothing", "clocks and power"
+CLOCKS = "clocks and power"
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """name : its section in docs/mechanisms.md. words : any of them in a what-if names it. cost : what it takes.
+    """name : its section in docs/mechanisms.md. words : any of them in a what-if names it.
 
-    causes : of a warp's waiting, by which its line is found; sectors, wavefronts: the most wasteful access.
+    cost : what it takes beside registers and shared memory, which `costs` counts. causes : of a warp's waiting, by
+    which its line is found; sectors, wavefronts: the most wasteful access.
     """
 
     name: str
@@ -42,28 +44,28 @@ MEMORY = ("dram", "l2", "l1")
 MECHANISMS = (  # the first that fits names the change
     Mechanism(CLOCKS, ("clock", "power limit"), "power"),
     Mechanism("occupancy", ("would let an SM hold", "limit by", "threads per block"),
-              "fewer registers: spills; less shared memory: smaller tiles"),
-    Mechanism("throttling", ("throttling", "block fewer"), NOTHING),
-    Mechanism("sums in registers", ("kept in a register",), "a register", MEMORY),
-    Mechanism("coalescing", ("coalesced",), NOTHING, ("sectors",)),
-    Mechanism("bank conflicts", ("bank conflicts",), "shared memory: an element more per row", ("wavefronts",)),
-    Mechanism("atomics", ("atomics",), "memory for the copies, instructions for their sum", MEMORY),
+              ""),
+    Mechanism("throttling", ("throttling", "block fewer"), ""),
+    Mechanism("sums in registers", ("kept in a register",), "", MEMORY),
+    Mechanism("coalescing", ("coalesced",), "", ("sectors",)),
+    Mechanism("bank conflicts", ("bank conflicts",), "", ("wavefronts",)),
+    Mechanism("atomics", ("atomics",), "instructions for the sum of the copies", MEMORY),
     Mechanism("barriers", ("no barriers",), "instructions that exchange values within a warp", ("barrier",)),
-    Mechanism("divergence", ("divergence",), "instructions or memory for the sorting", ("issue",)),
-    Mechanism("spills", ("no spills",), "registers or shared memory", MEMORY),
-    Mechanism("bypassing L1", ("past L1",), NOTHING, MEMORY),
+    Mechanism("divergence", ("divergence",), "instructions for the sorting", ("issue",)),
+    Mechanism("spills", ("no spills",), "", MEMORY),
+    Mechanism("bypassing L1", ("past L1",), "", MEMORY),
     Mechanism("data kept in L2", ("kept in L2",), "what L2 then lacks for other data", MEMORY),
     Mechanism("multicast", ("multicast copies",), "waits for the blocks of the cluster", MEMORY),
-    Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "shared memory of a tile", MEMORY),
-    Mechanism("wide accesses", ("128-bit accesses (",), "registers; arrays aligned to 16 bytes", MEMORY),
-    Mechanism("loads in flight", ("loads in flight", "(ILP x", "side by side"), "registers of the loads", MEMORY),
+    Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "", MEMORY),
+    Mechanism("wide accesses", ("128-bit accesses (",), "arrays aligned to 16 bytes", MEMORY),
+    Mechanism("loads in flight", ("loads in flight", "(ILP x", "side by side", "stages in place"), "", MEMORY),
     Mechanism("even work", ("even parts", "blocks that work"), "instructions that share out the work"),
     Mechanism("grid", ("multiple of", "half the work each", "fill the GPU"), "the fixed work of each block more often"),
-    Mechanism("shared-memory traffic", ("shared-memory traffic",), "registers of the results", ("shared",)),
-    Mechanism("memory traffic", ("L1 traffic", "L2 traffic", "DRAM traffic"), "registers, shared memory or precision",
+    Mechanism("shared-memory traffic", ("shared-memory traffic",), "", ("shared",)),
+    Mechanism("memory traffic", ("L1 traffic", "L2 traffic", "DRAM traffic"), "",
               MEMORY),
     Mechanism("instructions", ("instructions", "multiplications", "FP64", "special functions", "tensor cores"),
-              "precision, or registers of unrolled loops", ("issue", "fixed")),
+              "", ("issue", "fixed")),
 )  # fmt: skip
 
 
@@ -88,19 +90,28 @@ def resolved_between(speedup: float) -> list[float]:
     return [speedup / (1 + RESOLVED), speedup * (1 + RESOLVED)]
 
 
-def explained(changes: Iterable[WhatIf], lines: Sequence[SourceLine], accesses: Sequence[Access]) -> list[WhatIf]:
+def explained(
+    changes: Iterable[WhatIf], needs: Needs, lines: Sequence[SourceLine], accesses: Sequence[Access]
+) -> list[WhatIf]:
     """The what-ifs with mechanism, line, interval, cost and page."""
-    return [_explained(change, lines, accesses) for change in changes]
+    return [_explained(change, needs, lines, accesses) for change in changes]
 
 
-def _explained(change: WhatIf, lines: Sequence[SourceLine], accesses: Sequence[Access]) -> WhatIf:
+def _explained(change: WhatIf, needs: Needs, lines: Sequence[SourceLine], accesses: Sequence[Access]) -> WhatIf:
     mechanism = mechanism_of(change.change)
     if mechanism is None:
         return change
+    parts = [(each, part) for part in change.change.split("; and ") if (each := mechanism_of(part)) is not None]
+    more = sum((takes(each.name, part, needs) for each, part in parts), Takes(change.registers, change.shared_bytes))
+    held, fitting = change.warps_per_sm, warps_with(needs, more)
+    held = fitting if held is None or fitting is None else min(held, fitting) if more != Takes() else held
+    besides = ", ".join(dict.fromkeys(each.cost for each, _ in parts if each.cost))
+    cost = mechanism.cost if mechanism.name == CLOCKS else words(more, held, besides)
     between = resolved_between if mechanism.name == CLOCKS else promised_between
     return replace(
         change, mechanism=mechanism.name, line=_line(change, mechanism, lines, accesses),
-        speedup_interval=between(change.speedup), cost=change.cost or mechanism.cost,
+        speedup_interval=between(change.speedup), cost=cost, registers=more.registers,
+        shared_bytes=more.shared_bytes, warps_per_sm=held,
         page=PAGE.format(mechanism.name.lower().replace(" ", "-")),
     )  # fmt: skip
 

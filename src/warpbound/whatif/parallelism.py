@@ -58,7 +58,7 @@ def items(work: Workload, place: Place, residency: Residency | None) -> Iterator
         if (there := _holding(place, residency, held)) is not None:
             why = f"each warp waits once for {degree} items instead of {_times(degree)}"
             change = ITEMS.format(times=TIMES[degree], degree=degree)
-            yield Alternative(change, why, interleaved(work, degree), there, float(degree), cost=_cost(held))
+            yield Alternative(change, why, interleaved(work, degree), there, float(degree))
 
 
 def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator[Alternative]:
@@ -71,7 +71,7 @@ def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator
             return
         early = fewer_waits(work, degree)
         why = f"a warp waits for loads {_times(len(early.phases))} instead of {_times(waits)}"
-        yield Alternative(AHEAD.format(times=TIMES[degree]), why, early, there, cost=_cost(held), apart=float(degree))
+        yield Alternative(AHEAD.format(times=TIMES[degree]), why, early, there, apart=float(degree))
 
 
 def _times(count: int) -> str:
@@ -112,11 +112,7 @@ def _holding(place: Place, residency: Residency | None, registers: float) -> Pla
     """The place with as many warps as fit with so many registers more; None where no block does."""
     if residency is None or residency.blocks_per_sm < 1:
         return place
-    then = residency.with_registers(ceil(registers))
+    then = residency.with_more(ceil(registers))
     if then is None:
         return None
     return replace(place, warps_per_sm=min(place.warps_per_sm, float(then.warps_per_sm)))
-
-
-def _cost(registers: float) -> str:
-    return f"about {ceil(registers)} registers per thread" if registers else ""
