@@ -102,6 +102,14 @@ def test_a_wild_access_passes_where_the_user_says_so() -> None:
     assert launch["time_s"] > 0
 
 
+def test_memory_of_the_device_heap_outlives_a_launch() -> None:
+    report, done = run("device_heap.cu")
+    assert done.err.splitlines()[:3] == ["cudaSuccess", "sum 21, then 15 MB", "cudaErrorInvalidValue"]
+    assert [launch["executed"] for launch in report["launches"]] == ["all"] * 6
+    assert all(launch["time_s"] for launch in report["launches"])
+    assert report["problems"] == report["unsupported"] == []
+
+
 def test_textures_and_surfaces_are_read() -> None:
     report, done = run("textures.cu")
     assert done.err.splitlines()[:21] == [

@@ -1,4 +1,5 @@
-"""Functions of the driver that compiled code calls by address: printf prints for who listens, a failed assertion stops.
+"""Functions of the driver that compiled code calls by address: printf prints for who listens, a failed assertion stops,
+malloc and free have a heap.
 
 Source   Compiled probes for sm_75 to sm_120: the address comes from bank 4, the call returns to the next instruction.
 """
@@ -7,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warpbound.emulate.device_heap import serve
 from warpbound.emulate.device_printing import assertion, print_lanes
 from warpbound.emulate.operand_access import Site, raw, unsupported, write_words
 from warpbound.emulate.semantics import executes
@@ -31,9 +33,11 @@ def served(here: Site, otherwise: Move) -> Move:
             return otherwise(x)
         if name == "__assertfail":
             raise BadAccess(lane, assertion(x, lane))
-        if name != "vprintf" or (targets[active] != targets[lane]).any():
+        alike = not (targets[active] != targets[lane]).any()
+        if alike and name == "vprintf":
+            print_lanes(x)
+        elif not alike or not serve(name, x):
             raise unsupported(here.instruction, f", which calls {name}")
-        print_lanes(x)
         return None
 
     return move

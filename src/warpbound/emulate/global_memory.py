@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.device_heap import DeviceHeap
 from warpbound.emulate.lane_queries import greatest, least
 from warpbound.emulate.texture_objects import Texture
 from warpbound.quick_dataclasses import dataclass
@@ -110,9 +111,10 @@ class Unfilled:
 class Image:
     """The bytes of global memory, and the place of each array.
 
-    printed : takes what the kernel prints; None: it prints nothing. textures : texture and surface objects by number.
+    device_heap : of malloc in kernels. printed : takes what the kernel prints; None: it prints nothing. textures : texture and surface objects by number.
     """
 
+    device_heap: DeviceHeap | None = None
     printed: list[bytes] | None = None
     textures: Mapping[int, Texture] = MappingProxyType({})
 

@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate import device_heap
 from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
 from warpbound.emulate.clusters import bank_words, cluster_of
+from warpbound.emulate.device_heap import DeviceHeap, uses_heap
 from warpbound.emulate.device_runtime import ADDRESSES
 from warpbound.emulate.global_memory import BASE, MOST_B, SLOTS_END, Fill, Image, Plan, slot_bits
 from warpbound.emulate.operand_access import Constants
@@ -128,7 +130,11 @@ def prepare(program: Program, launch: Launch) -> Memory:
     plan += [_variable(program, symbol) for symbol in globals_]
     pointed = {len(plan) + order: each for order, each in enumerate(_pointed_at(program, end(parameters)))}
     plan += pointed.values()
+    has_heap = uses_heap(program)
+    plan += [Plan(device_heap.NAME, device_heap.USUAL_B)] * has_heap
     image = _image(plan)
+    if has_heap:
+        image.device_heap = DeviceHeap(image.address(len(plan) - 1), device_heap.USUAL_B)
     results = {
         names[i]: Result(place, 0, DTYPES[str(arguments[i].dtype)], arguments[i].shape) for i, place in places.items()
     }

@@ -13,6 +13,7 @@ from warpbound.emulate.emulator import Kernel, handler_of, make_ready
 from warpbound.emulate.guard_shares import GuardShares, TooDear, guards_need_products, when_too_dear
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
+from warpbound.emulate.device_heap import FREE_OF_COST, uses_heap
 from warpbound.emulate.limits import LIMITS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.shared_words import SharedWords
@@ -132,6 +133,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     dropped = f"the addresses of {recording.dropped:,} accesses were not recorded: they count as others of their line"
     notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
     notes += stray_notes(kernel.program, recording.strays)
+    notes += (FREE_OF_COST,) if uses_heap(kernel.program) else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
 
     def reloads(loads: Set[int]) -> Set[int]:

@@ -72,7 +72,10 @@ def array_refusals(
 
 
 def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
-    """The variables that the kernel reads, that are not given and that no code initialises."""
+    """The variables that the kernel reads, that are not given and that no code initialises; in the memory of a running
+    program all are given."""
+    if launch.placed is not None:
+        return ()
     given = (argument for argument in launch.constants if argument.kind != "array" or is_known(argument))
     names = {symbol_named(program, str(argument.name)).name for argument in given}
     result = []

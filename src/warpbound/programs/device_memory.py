@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.device_heap import USUAL_B, DeviceHeap
 from warpbound.emulate.global_memory import Allocation, Fault, Image
 from warpbound.emulate.lane_queries import greatest, least
 from warpbound.emulate.texture_objects import Texture
@@ -56,6 +57,8 @@ class Heap:
         self.host_pages: list[tuple[int, int, int]] = []  # registered host memory: address, size, offset in the heap
         self._starts: list[int] = []
         self._next = GAP
+        self.malloc_B = USUAL_B
+        self.device_heap: DeviceHeap | None = None
         self.textures: dict[int, Texture] = {}  # texture and surface objects by number
         self._textures = 0
         self._versions = 0
@@ -67,7 +70,15 @@ class Heap:
     def snapshot(self) -> "HeapImage":
         """The memory as it is: what is written to the image changes nothing else."""
         size = -(-(self._next + GAP) // PAGE) * PAGE
-        return HeapImage(self, mapped(self.file, mmap.MAP_PRIVATE, size))
+        image = HeapImage(self, mapped(self.file, mmap.MAP_PRIVATE, size))
+        image.device_heap = self.device_heap.copy() if self.device_heap else None
+        return image
+
+    def make_device_heap(self) -> None:
+        """Memory for malloc in kernels, from the first launch on that asks for it."""
+        if self.device_heap is None:
+            start = self.allocate(self.malloc_B, MemoryKind.DEVICE_MEMORY, "the heap of malloc")
+            self.device_heap = DeviceHeap(start, self.malloc_B)
 
     def allocate(self, size: int, kind: MemoryKind, name: str = "") -> int:
         """Address of a new allocation. Raises Refusal where the device has no room."""
@@ -202,7 +213,7 @@ class HeapImage(Image):
 
     def __init__(self, heap: Heap, contents: NDArray[np.uint8]) -> None:
         self.heap = heap
-        self.textures = heap.textures
+        self.textures, self.device_heap = heap.textures, heap.device_heap
         self.bytes = contents
         self.allocations = tuple(Allocation(piece.name, piece.start, piece.end) for piece in heap.pieces)
         self._starts = [allocation.start for allocation in self.allocations]

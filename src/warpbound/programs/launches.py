@@ -8,6 +8,7 @@ from hashlib import blake2b
 
 from warpbound.analysis import Settings
 from warpbound.analysis.launch_time import LaunchTime, launch_time
+from warpbound.emulate.device_heap import uses_heap
 from warpbound.emulate.emulator import Kernel as ReadyKernel
 from warpbound.emulate.emulator import make_ready
 from warpbound.emulate.launch_memory import Memory, waits_for_grid
@@ -175,7 +176,7 @@ class Executor:
         if image.strays:
             title = request.kernel.program.title
             self.strays[title] = self.strays.get(title, 0) + image.strays
-        if not output:
+        if not output and not uses_heap(request.kernel.program):  # which hands out other memory the next time
             self._effects[key] = self._effect(image)
         return True
 

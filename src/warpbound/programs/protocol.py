@@ -47,6 +47,7 @@ class Operation(IntEnum):
     UNREGISTER = 24
     DESCRIBE_TEXTURE = 25
     FORGET_TEXTURE = 26
+    LIMIT_MALLOC = 27
 
 
 class MemoryKind(IntEnum):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import field
 from functools import partial
 
+from warpbound.emulate.device_heap import uses_heap
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Dim
 from warpbound.machine import Gpu
@@ -92,6 +93,7 @@ class Session:
             Operation.CARVE: self._carve, Operation.PROPERTIES: self._properties, Operation.ATTRIBUTE: self._attribute,
             Operation.REGISTER: self._register, Operation.UNREGISTER: self._unregister,
             Operation.DESCRIBE_TEXTURE: self._describe_texture, Operation.FORGET_TEXTURE: self._forget_texture,
+            Operation.LIMIT_MALLOC: self._limit_malloc,
             Operation.SYNCHRONIZE: partial(self._noted, self.timeline.synchronize),
             Operation.RECORD: partial(self._noted, self.timeline.record),
             Operation.WAIT: partial(self._noted, self.timeline.wait),
@@ -192,6 +194,12 @@ class Session:
         self.timeline.copy("fill", stream, size / self.board.value("dram_achievable_bandwidth"))
         return Answer()
 
+    def _limit_malloc(self, question: Question) -> Answer:
+        if self.heap.device_heap is not None:
+            raise Refusal(CudaError.INVALID_VALUE)
+        self.heap.malloc_B = question.words[0]
+        return Answer()
+
     def _register(self, question: Question) -> Answer:
         address, size, copy = question.words
         self.heap.register(address, size, copy)
@@ -230,6 +238,8 @@ class Session:
             raise Refusal(CudaError.OUT_OF_RESOURCES)
         if request.cooperative and _product(request.grid) > at_once:
             raise Refusal(CudaError.COOPERATIVE_TOO_LARGE)
+        if uses_heap(kernel.program):
+            self.heap.make_device_heap()
         return self._executed(request)
 
     def _blocks_at_once(self, request: Request) -> int:

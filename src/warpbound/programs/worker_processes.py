@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.block_execution import run_blocks
+from warpbound.emulate.device_heap import uses_heap
 from warpbound.emulate.emulator import STEP_LIMIT, Kernel
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.livelock import polls
@@ -56,7 +57,7 @@ def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> Non
 def divisible(kernel: Kernel) -> bool:
     """Whether the blocks may be executed by processes that do not wait for each other."""
     code = kernel.program.instructions
-    alone = not waits_for_grid(kernel.program) and kernel.breadth == 1
+    alone = not waits_for_grid(kernel.program) and not uses_heap(kernel.program) and kernel.breadth == 1
     return alone and not any(polls(x) or x.traits.is_global_atomic for x in code)
 
 

@@ -91,8 +91,9 @@ def resource_words(name: str | None) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """`1 block`, `2 blocks`, `no blocks`."""
-    return f"{number or 'no'} {noun}{'' if number == 1 else 's'}"
+    """`1 block`, `2 blocks`, `no blocks`, `2 launches`."""
+    plural = "es" if noun.endswith(("ch", "sh", "s", "x")) else "s"
+    return f"{number or 'no'} {noun}{'' if number == 1 else plural}"
 
 
 def listed(words: Sequence[str]) -> str:

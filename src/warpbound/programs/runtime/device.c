@@ -116,6 +116,7 @@ EXPORT cudaError_t cudaDeviceDisablePeerAccess(int peer)
 /* --- preferences and limits: kept, where they may be read back --- */
 
 static int cache_config, shared_config;
+enum { MALLOC_HEAP = 2 }; /* cudaLimitMallocHeapSize */
 static size_t limits[8] = {1024, 1 << 20, 8 << 20, 2, 2048, 128, 0, 0}; /* stack, printf, heap, ... as drivers begin */
 
 EXPORT cudaError_t cudaDeviceSetCacheConfig(int preference)
@@ -143,7 +144,7 @@ EXPORT cudaError_t cudaDeviceSetLimit(int which, size_t value)
     if (which < 0 || which > 7)
         return finish(INVALID_VALUE);
     limits[which] = value;
-    return SUCCESS;
+    return which == MALLOC_HEAP ? finish(ASK(LIMIT_MALLOC, NULL, 0, value)) : SUCCESS;
 }
 EXPORT cudaError_t cudaDeviceGetLimit(size_t *value, int which)
 {

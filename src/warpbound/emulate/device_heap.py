@@ -1,0 +1,81 @@
+"""malloc and free in kernels: a heap in global memory, handed out lane by lane.
+
+Source   CUDA C++ Programming Guide, "Dynamic Global Memory Allocation and Operations": the heap has 8 MB unless the
+         program sets cudaLimitMallocHeapSize; addresses are multiples of 16; NULL where there is no room; memory stays
+         until it is freed, also across launches. Both calls have their argument and result in R4 and R5 (compiled probes
+         for sm_75 to sm_120).
+Models   Freed memory is handed out again for the same size only.
+Omits    The time that both calls take.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from warpbound.program.kernel import Program
+
+if TYPE_CHECKING:
+    from warpbound.emulate.state import State
+
+NAME = "(heap of malloc)"
+USUAL_B, UNIT_B = 8 << 20, 16
+ARGUMENT = 4  # first register of the pair
+FREE_OF_COST = "malloc and free of the kernel take no time here"
+
+
+class DeviceHeap:
+    """Memory from an address on. kept : sizes of what is handed out; freed : addresses that are free again, by size."""
+
+    def __init__(self, start: int, size_B: int) -> None:
+        self.next, self.end = start, start + size_B
+        self.kept: dict[int, int] = {}
+        self.freed: dict[int, list[int]] = {}
+
+    def copy(self) -> "DeviceHeap":
+        heap = DeviceHeap(self.next, self.end - self.next)
+        heap.kept, heap.freed = dict(self.kept), {size: list(places) for size, places in self.freed.items()}
+        return heap
+
+    def allocate(self, size_B: int) -> int:
+        """The address of so many bytes; 0 where there is no room for them."""
+        size = -(-size_B // UNIT_B) * UNIT_B
+        if self.freed.get(size):
+            place = self.freed[size].pop()
+        elif 0 < size <= self.end - self.next:
+            place, self.next = self.next, self.next + size
+        else:
+            return 0
+        self.kept[place] = size
+        return place
+
+    def release(self, address: int) -> int:
+        size = self.kept.pop(address, None)
+        if size is not None:
+            self.freed.setdefault(size, []).append(address)
+        return address
+
+
+def uses_heap(program: Program) -> bool:
+    """Whether the kernel's code calls malloc or free, as far as it shows: it holds the place of their address in the
+    compiler's bank as a number, or numbers that HFMA2 makes."""
+    places = {fixup.offset for fixup in program.fixups if fixup.symbol in _CALLS} if program.has_calls else set()
+    operands = [operand for instruction in program.instructions for operand in instruction.operands] if places else []
+    numbers = {int(operand.value) for operand in operands if operand.kind == "immediate"} | {0}
+    return not places.isdisjoint(numbers) or bool(places) and any(x.opcode == "HFMA2" for x in program.instructions)
+
+
+def serve(name: str, x: "State") -> bool:
+    """Do what the active lanes ask for; whether the function is one of the heap's and there is a heap."""
+    heap, call = x.image.device_heap, _CALLS.get(name)
+    if heap is None or call is None:
+        return False
+    arguments = x.get_pair(ARGUMENT)
+    results = np.zeros(len(arguments), np.uint64)
+    for lane in np.flatnonzero(x.active()).tolist():
+        results[lane] = call(heap, int(arguments[lane]))
+    x.put_pair(ARGUMENT, results)
+    return True
+
+
+_CALLS: Mapping[str, Callable[[DeviceHeap, int], int]] = {"malloc": DeviceHeap.allocate, "free": DeviceHeap.release}
