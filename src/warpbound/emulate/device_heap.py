@@ -2,8 +2,8 @@
 
 Source   CUDA C++ Programming Guide, "Dynamic Global Memory Allocation and Operations": the heap has 8 MB unless the
          program sets cudaLimitMallocHeapSize; addresses are multiples of 16; NULL where there is no room; memory stays
-         until it is freed, also across launches. Both calls have their argument and result in R4 and R5 (compiled probes
-         for sm_75 to sm_120).
+         until it is freed, also across launches. Both calls have their argument and result in R4 and R5 (compiled
+         probes for sm_75 to sm_120).
 Models   Freed memory is handed out again for the same size only.
 Omits    The time that both calls take.
 """
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 
 if TYPE_CHECKING:
@@ -57,12 +58,18 @@ class DeviceHeap:
 
 
 def uses_heap(program: Program) -> bool:
-    """Whether the kernel's code calls malloc or free, as far as it shows: it holds the place of their address in the
-    compiler's bank as a number, or numbers that HFMA2 makes."""
+    """Whether the kernel's code calls malloc or free: it moves the place of their address in the compiler's bank to a
+    register, as a number or as the lower half of what HFMA2 makes. Equal numbers may stand for something else."""
     places = {fixup.offset for fixup in program.fixups if fixup.symbol in _CALLS} if program.has_calls else set()
-    operands = [operand for instruction in program.instructions for operand in instruction.operands] if places else []
-    numbers = {int(operand.value) for operand in operands if operand.kind == "immediate"} | {0}
-    return not places.isdisjoint(numbers) or bool(places) and any(x.opcode == "HFMA2" for x in program.instructions)
+    moves = (x for x in program.instructions if x.traits.affine == "move" or x.opcode == "HFMA2") if places else ()
+    return not places.isdisjoint({_moved(x) for x in moves})
+
+
+def _moved(instruction: Instruction) -> int | None:
+    numbers = [operand.value for operand in instruction.operands if operand.kind == "immediate"]
+    if not numbers:
+        return None
+    return int(np.float16(numbers[-1]).view(np.uint16)) if instruction.opcode == "HFMA2" else int(numbers[-1])
 
 
 def serve(name: str, x: "State") -> bool:

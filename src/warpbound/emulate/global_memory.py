@@ -111,7 +111,8 @@ class Unfilled:
 class Image:
     """The bytes of global memory, and the place of each array.
 
-    device_heap : of malloc in kernels. printed : takes what the kernel prints; None: it prints nothing. textures : texture and surface objects by number.
+    device_heap : of malloc in kernels. printed : takes what the kernel prints; None: it prints nothing.
+    textures : texture and surface objects by number.
     """
 
     device_heap: DeviceHeap | None = None
