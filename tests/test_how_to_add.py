@@ -21,7 +21,7 @@ from support.paths import ROOT
 from warpbound import adapt, models, program
 from warpbound.cli import main
 from warpbound.errors import InputError
-from warpbound.program import cuda, source_files
+from warpbound.program import cuda, languages
 
 FAKE_CLANG = """
 import sys
@@ -115,8 +115,8 @@ def maps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A file in the language of docs/add-a-compiler-or-language.md, which is installed."""
     page = "add-a-compiler-or-language.md"
     module = installed(page, 0, "maps", program, tmp_path)
-    language = eval(blocks(page)[1].strip().rstrip(","), {"Language": source_files.Language, **vars(module)})  # noqa: S307
-    monkeypatch.setattr(source_files, "LANGUAGES", [*source_files.LANGUAGES, language])
+    language = eval(blocks(page)[1].strip().rstrip(","), {"Language": languages.Language, **vars(module)})  # noqa: S307
+    monkeypatch.setattr(languages, "LANGUAGES", [*languages.LANGUAGES, language])
     (line,) = re.findall(r"^    (map saxpy.*)$", (ROOT / "docs" / page).read_text(), re.M)
     file = tmp_path / "saxpy.map"
     file.write_text(f"\n{line}\n")

@@ -1,4 +1,4 @@
-"""Frozen dataclasses of ours against those of the standard library: the same in everything that is used of them."""
+"""Dataclasses of ours against those of the standard library: the same in everything that is used of them."""
 
 import copy
 import dataclasses
@@ -36,6 +36,19 @@ def made(dataclass: Any) -> tuple[type, type]:
         pass
 
     return Point, Nothing
+
+
+def free(dataclass: Any) -> type:
+    @dataclass
+    class Free:
+        x: int
+        seen: list[int] = dataclasses.field(default_factory=list)
+        total: int = dataclasses.field(init=False, default=3)
+
+        def __post_init__(self) -> None:
+            self.total += self.x
+
+    return Free
 
 
 OURS, THEIRS = made(quick_dataclasses.dataclass), made(dataclasses.dataclass)
@@ -84,6 +97,28 @@ def outcome(act: Any, point: type) -> Any:
 ])  # fmt: skip
 def test_behaves_as_the_standard_ones(act):
     assert outcome(act, OURS[0]) == outcome(act, THEIRS[0])
+
+
+@pytest.mark.parametrize("act", [
+    lambda F: repr(F(1)),
+    lambda F: repr(F(seen=[2], x=4)),
+    lambda F: F(1) == F(1),
+    lambda F: F(1) == F(2),
+    lambda F: F(1).seen is F(1).seen,
+    lambda F: hash(F(1)),
+    lambda F: setattr(F(1), "x", 3),
+    lambda F: F(1, y=2),
+])  # fmt: skip
+def test_those_that_change_behave_as_the_standard_ones(act):
+    assert outcome(act, free(quick_dataclasses.dataclass)) == outcome(act, free(dataclasses.dataclass))
+
+
+def test_classes_of_one_form_keep_their_own_names():
+    @quick_dataclasses.dataclass(frozen=True)
+    class Other:
+        v1: int
+
+    assert (Other(v1=5).v1, Ours(n=4).n, repr(Other(1))) == (5, 4, f"{Other.__qualname__}(v1=1)")
 
 
 def test_a_class_without_fields():

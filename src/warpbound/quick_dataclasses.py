@@ -1,14 +1,17 @@
-"""Frozen dataclasses whose methods are compiled when they are first used.
+"""Dataclasses whose methods are made when they are first used.
 
 `dataclasses` writes five methods of each class as text and compiles them while the class is defined: 0.6 ms a class,
-a quarter of a whole `analyze` from the cache. Here `__init__` is compiled when the class is first instantiated, and the
-others are shared functions. Fields, replace, asdict, equality, hash, repr and errors are those of `dataclasses`.
+a quarter of a whole `analyze` from the cache. Here `__init__` is made when the class is first instantiated, of code
+that is compiled once for all classes with as many fields, and the others are shared functions. Fields, replace, asdict,
+equality, hash, repr and errors are those of `dataclasses`.
 """
 
 import dataclasses
 from collections.abc import Callable
 from dataclasses import FrozenInstanceError
+from functools import cache
 from operator import attrgetter
+from types import CodeType, FunctionType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -16,37 +19,55 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, **others):
-        """As `dataclasses.dataclass`, which makes all classes but those that are frozen and nothing else."""
+        """As `dataclasses.dataclass`, which makes the classes with other options and those that inherit fields."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **others)
-        if not frozen or others or any(map(dataclasses.is_dataclass, cls.__bases__)):
+        if others or any(map(dataclasses.is_dataclass, cls.__bases__)):
             return dataclasses.dataclass(cls, frozen=frozen, **others)
-        return _frozen(cls)
+        return _frozen(cls) if frozen else _free(cls)
 
 
 def _frozen(cls: type) -> type:
-    own = vars(cls)
-    if cls.__doc__ is None:
-        cls.__doc__ = cls.__name__  # dataclasses would write the signature, and compile __init__ for it
-    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    own = dict(vars(cls))
+    _prepare(cls)
     cls.__dataclass_params__.frozen = True  # type: ignore[attr-defined]
-    fields = dataclasses.fields(cls)
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     hashed = _values([field.name for field in fields if (field.compare if field.hash is None else field.hash)])
 
     def hash_of(self: Any) -> int:
         return hash(hashed(self))
 
+    for name, method in (("__hash__", hash_of), ("__setattr__", _refused), ("__delattr__", _refused)):
+        if own.get(name) is None:
+            setattr(cls, name, method)
+    return cls
+
+
+def _free(cls: type) -> type:
+    has_hash = "__hash__" in vars(cls)
+    _prepare(cls)
+    if not has_hash:
+        cls.__hash__ = None  # type: ignore[assignment]
+    return cls
+
+
+def _prepare(cls: type) -> None:
+    """Fields, and the methods of all dataclasses."""
+    own = dict(vars(cls))
+    if cls.__doc__ is None:
+        cls.__doc__ = cls.__name__  # dataclasses would write the signature, and compile __init__ for it
+    dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
+    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
     for name, method in (
         ("__init__", _Init()),
         ("__repr__", _representation(tuple(field.name for field in fields if field.repr))),
         ("__eq__", _equality(_values([field.name for field in fields if field.compare]))),
-        ("__hash__", hash_of),
-        ("__setattr__", _refused),
-        ("__delattr__", _refused),
     ):
         if own.get(name) is None:
             setattr(cls, name, method)
-    return cls
+
+
+_SET_FROZEN, _SET = " _set(self, '{0}', {1})", " self.{0} = {1}"
 
 
 class _Init:
@@ -54,35 +75,51 @@ class _Init:
 
     def __get__(self, instance: Any, owner: type) -> Any:
         cls = next(cls for cls in owner.__mro__ if vars(cls).get("__init__") is self)
-        init = _compiled(cls)
+        init = _initialiser(cls)
         cls.__init__ = init  # type: ignore[misc]
         return init if instance is None else init.__get__(instance, owner)
 
 
-def _compiled(cls: type) -> Callable[..., None]:
+def _initialiser(cls: type) -> Callable[..., None]:
     """`__init__` of a class: one parameter for each field, in their order."""
-    names: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
-    parameters, body = ["self"], []
-    for field in dataclasses.fields(cls):
-        if not field.init:
-            continue
-        value = field.name
-        if field.default is not dataclasses.MISSING:
-            names[f"_default_{field.name}"] = field.default
-            parameters.append(f"{field.name}=_default_{field.name}")
-        elif field.default_factory is not dataclasses.MISSING:
-            names[f"_make_{field.name}"] = field.default_factory
-            parameters.append(f"{field.name}=_MISSING")
-            value = f"_make_{field.name}() if {field.name} is _MISSING else {field.name}"
-        else:
-            parameters.append(field.name)
-        body.append(f" _set(self, {field.name!r}, {value})")
-    if hasattr(cls, "__post_init__"):
-        body.append(" self.__post_init__()")
-    exec(f"def __init__({', '.join(parameters)}):\n" + ("\n".join(body) or " pass"), names)  # noqa: S102  (names of fields)
-    init: Callable[..., None] = names["__init__"]
+    fields = [field for field in dataclasses.fields(cls) if field.init]
+    makers = tuple(field.default_factory is not dataclasses.MISSING for field in fields)
+    line = _SET_FROZEN if cls.__dataclass_params__.frozen else _SET  # type: ignore[attr-defined]
+    end = " self.__post_init__()" if hasattr(cls, "__post_init__") else " pass"
+    code = _code(makers, line, end)
+    names = {f"v{i}": field.name for i, field in enumerate(fields)}
+    own = code.replace(
+        co_varnames=tuple(names.get(name, name) for name in code.co_varnames),
+        co_names=tuple(names.get(name, name) for name in code.co_names),
+        co_consts=tuple(names.get(value, value) if isinstance(value, str) else value for value in code.co_consts),
+    )
+    values: dict[str, Any] = {"_set": object.__setattr__, "_MISSING": dataclasses.MISSING}
+    values |= {f"_make{i}": field.default_factory for i, field in enumerate(fields) if makers[i]}
+    defaults = tuple(
+        dataclasses.MISSING if maker else field.default
+        for field, maker in zip(fields, makers, strict=True)
+        if maker or field.default is not dataclasses.MISSING
+    )
+    init = FunctionType(own, values, "__init__", defaults)
     init.__qualname__ = f"{cls.__qualname__}.__init__"
     return init
+
+
+@cache
+def _code(makers: tuple[bool, ...], line: str, end: str) -> CodeType:
+    """The code of an `__init__` whose fields are v0, v1, ...
+
+    makers : of each field, whether a function makes its default. line : what sets a field. end : the last line.
+    """
+    numbered = [f"v{i}" for i in range(len(makers))]
+    body = [
+        line.format(name, f"_make{i}() if {name} is _MISSING else {name}" if makers[i] else name)
+        for i, name in enumerate(numbered)
+    ]
+    names: dict[str, Any] = {}
+    exec("\n".join([f"def __init__({', '.join(['self', *numbered])}):", *body, end]), names)  # noqa: S102
+    code: CodeType = names["__init__"].__code__
+    return code
 
 
 def _values(names: list[str]) -> Callable[[Any], Any]:

@@ -4,7 +4,7 @@ import pytest
 
 import warpbound
 from warpbound.errors import InputError, MissingTool
-from warpbound.program import cuda, nvrtc_job
+from warpbound.program import cuda, nvrtc_choice
 from warpbound.program.compile_options import Options
 from warpbound.program.compiler_output import Compiled
 
@@ -23,10 +23,10 @@ def refusing_a_header(*_: object) -> Compiled:
 
 
 def test_without_nvrtc_11_8_the_sentence_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(release: str) -> nvrtc_job.Nvrtc:
+    def missing(release: str) -> nvrtc_choice.Nvrtc:
         raise MissingTool(f"NVRTC {release} is not installed.", "")
 
-    monkeypatch.setattr(nvrtc_job, "of_release", missing)
+    monkeypatch.setattr(nvrtc_choice, "of_release", missing)
     for compiler, text in ((refusing, TEXT), (refusing_a_header, '#include "read.h"')):
         monkeypatch.setitem(cuda.COMPILERS, "auto", compiler)
         with pytest.raises(InputError, match="which CUDA 12 removed") as refused:
@@ -45,7 +45,7 @@ def test_a_file_without_texture_references_keeps_the_compilers_words(monkeypatch
 @pytest.mark.broad
 def test_nvrtc_11_8_reads_them() -> None:
     try:
-        nvrtc_job.of_release("11.8")
+        nvrtc_choice.of_release("11.8")
     except MissingTool:
         pytest.skip("needs NVRTC 11.8")
     program = warpbound.compile(TEXT, "h200", compiler="nvrtc")

@@ -33,9 +33,9 @@ def _with_its_extra(_: click.Context, __: click.Parameter, form: str) -> str:
 
 
 def show_results(form: str, out: str | None, results: list[Any], pages: Callable[[list[Any]], Iterable[Any]]) -> None:
-    from warpbound.report.document import as_json, document
-
     if form == "json":
+        from warpbound.report.document import as_json, document
+
         write(as_json(document(command_line(), results)), out)
     else:
         show(pages(results), out)

@@ -1,6 +1,5 @@
 """Block barriers: BAR.SYNC, BAR.ARV and BAR.RED, counted in threads of each block."""
 
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -8,6 +7,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.lane_groups import Groups
 from warpbound.emulate.lane_queries import some
 from warpbound.emulate.state import LANES, Mask, State
+from warpbound.quick_dataclasses import dataclass
 
 
 @dataclass

@@ -7,7 +7,6 @@ Source   CUDA C++ Programming Guide, formatted output: arguments as in C, `float
 
 import re
 import struct
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from warpbound.emulate.addresses import LOCAL_WINDOW, SHARED_WINDOW
 from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.state import State
+from warpbound.quick_dataclasses import dataclass
 
 LONGEST_TEXT = 4096
 FORMAT, ARGUMENTS = 4, 6  # first register of each pair

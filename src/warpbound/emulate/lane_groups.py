@@ -8,13 +8,14 @@ flags are set, whatever the order of the code.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_queries import some
 from warpbound.emulate.state import LANES, Mask, State, ballots
+from warpbound.quick_dataclasses import dataclass
 
 TURNS = 64  # backward jumps before a group that is not alone must let others run
 WARPSYNC = -1  # in place of a barrier register

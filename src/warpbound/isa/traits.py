@@ -5,10 +5,10 @@ The entries are in opcodes.toml, one per opcode. `traits(opcode)` never fails: a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
+from warpbound.quick_dataclasses import dataclass
 from warpbound.shipped_tables import shipped_table
 
 Families = tuple[tuple[frozenset[str], str], ...]  # modifiers that must all be there, and a table of families.toml
@@ -47,7 +47,7 @@ _STORING = frozenset({"store", "copy", "bulk_copy", "tensor_memory", "atomic", "
 _PUBLISHING = _STORING - {"atomic"} | { "barrier", "call", "trap"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Traits:
     """One opcode; opcodes.toml says what the keys mean.
 

@@ -1,6 +1,5 @@
 """The options that a build gives a source file, from its compile_commands.json."""
 
-import json
 import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -43,6 +42,8 @@ def with_build(options: Options, source: Path) -> Options:
 
 
 def _entry(place: Path, source: Path) -> Mapping[str, Any]:
+    import json
+
     try:
         entries = json.loads(place.read_text("utf-8"))
     except OSError as failed:

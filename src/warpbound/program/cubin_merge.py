@@ -9,7 +9,8 @@ Omits    Whatever a listing of code does not show: notes, frames, the compiler's
 import re
 import struct
 from collections.abc import Sequence
-from dataclasses import dataclass
+
+from warpbound.quick_dataclasses import dataclass
 
 _HEADER_B, _SECTION = 64, struct.Struct("<IIQQQQIIQQ")
 _SYMBOL, _RELOCATION = struct.Struct("<IBBHQQ"), {4: struct.Struct("<QQq"), 9: struct.Struct("<QQ")}  # RELA, REL

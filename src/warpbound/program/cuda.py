@@ -9,11 +9,10 @@ import msgspec
 
 from warpbound.disk_cache import cached, digest
 from warpbound.errors import CommandError, InputError, MissingTool, WarpboundError
-from warpbound.program import nvcc, nvrtc, nvrtc_job
+from warpbound.program import nvrtc, nvrtc_choice
 from warpbound.program.compile_options import Options, with_instance
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cuda_toolkit import Toolkit, toolkit
-from warpbound.program.kernel_instances import NoInstance
 from warpbound.program.repository_headers import Lookup, look_up
 
 __all__ = ["COMPILED_ARCHITECTURES", "FRONT_END", "Compiled", "Options", "compile_cuda", "with_instance"]
@@ -77,18 +76,28 @@ def compiler_of(word: str) -> Compiler:
 
 def _by_nvrtc(text: str, name: str, arch: int, options: Options) -> Compiled:
     release = options.compiler.partition("-")[2] if options.compiler.startswith("nvrtc-") else ""
-    compiler = nvrtc_job.of_release(release) if release else nvrtc_job.own()
+    compiler = nvrtc_choice.of_release(release) if release else nvrtc_choice.own()
     with compiler.folders() as bundled:
         lookup = look_up(text, options.home, options.include, options.extra, bundled)
-    job = nvrtc_job.Job(text, name, arch, options, lookup, compiler)
-    return _cached(job.compile, lookup, "nvrtc", compiler.version, *_parts(text, name, arch, options))
+
+    def make() -> Compiled:
+        from warpbound.program.nvrtc_job import Job  # which reads host code: as long as a kept answer takes
+
+        return Job(text, name, arch, options, lookup, compiler).compile()
+
+    return _cached(make, lookup, "nvrtc", compiler.version, *_parts(text, name, arch, options))
 
 
 def _by_nvcc(text: str, name: str, arch: int, options: Options) -> Compiled:
     tools = _toolkit(options)
     lookup = look_up(text, options.home, options.include, options.extra, tools.include)
-    job = nvcc.Job(text, name, arch, options, lookup, tools)
-    return _cached(job.compile, lookup, *_identity(tools), *_parts(text, name, arch, options))
+
+    def make() -> Compiled:
+        from warpbound.program.nvcc import Job
+
+        return Job(text, name, arch, options, lookup, tools).compile()
+
+    return _cached(make, lookup, *_identity(tools), *_parts(text, name, arch, options))
 
 
 def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
@@ -102,6 +111,8 @@ def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
         try:
             return _by_nvcc(text, name, arch, options)
         except InputError as refused:
+            from warpbound.program.kernel_instances import NoInstance
+
             try:
                 output = _by_nvrtc(text, name, arch, options)
             except NoInstance:

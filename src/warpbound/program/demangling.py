@@ -6,7 +6,9 @@ Source   Itanium C++ ABI, section 5.1: names, template arguments, builtin types,
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
+
+from warpbound.quick_dataclasses import dataclass
 
 _BUILTIN = {
     "v": "void", "w": "wchar_t", "b": "bool", "c": "char", "a": "signed char", "h": "unsigned char", "s": "short",

@@ -10,21 +10,14 @@ from warpbound.machine import Gpu
 from warpbound.program import nvjitlink
 from warpbound.program.arch_match import assembles_for, runs_on
 from warpbound.program.cuda import COMPILED_ARCHITECTURES
-from warpbound.program.fatbin import Image, containers
+from warpbound.program.fatbin import HOLDERS, Image, containers
 from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import plain_name
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.ptx import from_ptx
 
-_FAT = b"\x50\xed\x55\xba"
-_HOLDERS = {b"\x7fELF": "an ELF file", b"!<arch>\n": "an archive", b"MZ": "a Windows program"}
 _RELOCATABLE = 1  # e_type of an ELF file that still has to be linked
 _KERNEL = (b".text.", b".entry")  # what a cubin or PTX with a kernel holds
-
-
-def is_binary(raw: bytes) -> bool:
-    """Whether a file may hold device code for several architectures."""
-    return raw.startswith(_FAT) or (raw.startswith(tuple(_HOLDERS)) and b"\0" in raw[:256])
 
 
 def from_binary(raw: bytes, name: str, machine: Gpu, kernel: str | None) -> tuple[Program, ...]:
@@ -54,7 +47,7 @@ def from_binary(raw: bytes, name: str, machine: Gpu, kernel: str | None) -> tupl
 
 
 def _empty(raw: bytes, name: str) -> InputError:
-    holder = next((what for start, what in _HOLDERS.items() if raw.startswith(start)), None)
+    holder = next((what for start, what in HOLDERS.items() if raw.startswith(start)), None)
     if holder is None:
         return InputError(
             f"{name} is a fat binary that is damaged.",

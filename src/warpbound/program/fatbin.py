@@ -14,6 +14,7 @@ from warpbound.errors import InputError, MissingTool, install
 from warpbound.quick_dataclasses import dataclass
 
 LARGEST_IMAGE_B = 128 << 20
+HOLDERS = {b"\x7fELF": "an ELF file", b"!<arch>\n": "an archive", b"MZ": "a Windows program"}
 
 _MAGIC = b"\x50\xed\x55\xba"
 _HEADER = struct.Struct("<4sHHQ")  # magic, version, size of this header, bytes that follow it
@@ -22,6 +23,11 @@ _IMAGE = struct.Struct("<HHIQI4xHHIIIQQQ")  # kind, version, header size, payloa
 _KINDS = {1: "PTX", 2: "cubin"}
 _LZ4, _ZSTD, _TIED, _FAMILY = 0x2000, 0x8000, 0x100000, 0x200000  # bits of the flags
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
+
+
+def is_binary(raw: bytes) -> bool:
+    """Whether a file may hold device code for several architectures."""
+    return raw.startswith(_MAGIC) or (raw.startswith(tuple(HOLDERS)) and b"\0" in raw[:256])
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,6 @@ _BY_PATTERN = (  # the first that matches
     (r"zlib\.h", "zlib", "apt install zlib1g-dev"),
     (r"hip/.*|hip\w*\.h", "HIP", "analyze the CUDA version"),
 )  # fmt: skip
-_KNOWN = tuple((re.compile(pattern), package, way) for pattern, package, way in _BY_PATTERN)
 GPU_LIBRARIES = frozenset({  # whose functions bring kernels of their own, which no emulated program can call
     "cuBLAS", "cuFFT", "cuSPARSE", "cuSOLVER", "NPP", "nvJPEG", "cuDNN", "NCCL", "NVSHMEM",
 })  # fmt: skip
@@ -68,7 +67,7 @@ class MissingHeader(InputError):
 
 def package_of(header: str) -> tuple[str, str] | None:
     """(package, how to get it) of a header as it is included; None for one that only a project itself can have."""
-    return next(((package, way) for pattern, package, way in _KNOWN if pattern.fullmatch(header)), None)
+    return next(((package, way) for pattern, package, way in _BY_PATTERN if re.fullmatch(pattern, header)), None)
 
 
 def sentence(header: str, includer: str) -> tuple[str, str]:

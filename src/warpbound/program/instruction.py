@@ -4,16 +4,17 @@ Source   Bit positions of the control word: from Volta on bits 105-125 of the 12
          instruction; checked against nvdisasm's listings for sm_75 to sm_120.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from warpbound.isa.traits import Traits, traits
+from warpbound.quick_dataclasses import dataclass
 
 RZ = 255  # index of the zero registers RZ and URZ
 PT = 7  # index of the true predicates PT and UPT
 NO_SCOREBOARD = 7
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Control:
     """Control word of an instruction: scheduling information from the compiler.
 
@@ -32,7 +33,7 @@ class Control:
     reuse: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Operand:
     """One operand.
 
@@ -59,7 +60,7 @@ class Operand:
     bank: "int | Operand | None" = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Place:
     """A line of source; `outer` is where the function holding it was inlined."""
 
@@ -73,7 +74,7 @@ class Place:
         return self if self.outer is None else self.outer.outermost
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Instruction:
     """One machine instruction of a kernel.
 

@@ -2,13 +2,11 @@
 
 import re
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from pathlib import Path
 
 from warpbound.errors import InputError
-from warpbound.program import nvrtc, nvrtc_release
+from warpbound.program import nvrtc
 from warpbound.program import nvrtc_remedies as remedies
 from warpbound.program.compile_options import Options, target_of
 from warpbound.program.compiler_output import Compiled, overloads, spills, telling
@@ -17,6 +15,7 @@ from warpbound.program.host_code import Source, split_host_code
 from warpbound.program.host_headers import STANDARD
 from warpbound.program.kernel_instances import Kernels, NoInstance, example, option, with_code
 from warpbound.program.kernel_signatures import qualified
+from warpbound.program.nvrtc_choice import Nvrtc
 from warpbound.program.repository_headers import Lookup
 from warpbound.quick_dataclasses import dataclass
 
@@ -27,46 +26,6 @@ _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature
 _LOG_LINES = 40
 PATIENCE_S = 20  # processor time, after which no other reading of a file and no further remedy is tried
 _ROUNDS = 6  # of remedies: each may uncover what else is missing
-
-
-@dataclass(frozen=True)
-class Nvrtc:
-    """A release of NVRTC: `13.5`, its version in full, how it compiles, and its folders of headers."""
-
-    release: str
-    version: str
-    build: Callable[[nvrtc.Unit, Sequence[str], Sequence[str]], nvrtc.Made]
-    folders: Callable[[], AbstractContextManager[tuple[Path, ...]]]
-
-
-def own() -> Nvrtc:
-    """The NVRTC of this process, that of CUDA 13."""
-    return Nvrtc(nvrtc.release(), nvrtc.version(), nvrtc.build, nvrtc.header_folders)
-
-
-def of_release(name: str) -> Nvrtc:
-    """The NVRTC of a release such as 12.6. Raises MissingTool where it is not installed."""
-    if name == nvrtc.release():
-        return own()
-    other = nvrtc_release.release(name)
-
-    def build(unit: nvrtc.Unit, flags: Sequence[str], instances: Sequence[str]) -> nvrtc.Made:
-        def by_process(unit: nvrtc.Unit, flags: Sequence[str], instances: Sequence[str]) -> nvrtc.Made:
-            answer = nvrtc_release.build(
-                nvrtc_release.Task(
-                    str(other.path), unit.code, unit.name, dict(unit.headers), list(flags), list(instances)
-                )
-            )
-            return nvrtc.Made(answer.cubin, answer.titles, answer.log)
-
-        return nvrtc.with_sound(by_process, unit, flags, instances)
-
-    @contextmanager
-    def folders() -> Iterator[tuple[Path, ...]]:
-        with nvrtc.header_folders() as (replacements, _, library):
-            yield (replacements, *other.include, *([library] if name.partition(".")[0] != "11" else []))
-
-    return Nvrtc(other.name, f"{other.name} {other.path}", build, folders)
 
 
 @dataclass(frozen=True)

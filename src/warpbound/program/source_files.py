@@ -18,22 +18,15 @@ from warpbound.program.compile_options import Options, compiler_name, with_insta
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import compile_cuda
-from warpbound.program.cuobjdump import is_dump
-from warpbound.program.embedded_code import from_binary, is_binary
+from warpbound.program.fatbin import is_binary
 from warpbound.program.header_packages import MissingHeader
-from warpbound.program.host_code import kernels_of
 from warpbound.program.issue_table_notes import paced
 from warpbound.program.kernel import Program
-from warpbound.program.kernel_instances import NoInstance
 from warpbound.program.kernel_names import named, plain_name, spelled
-from warpbound.program.listings import from_bare, from_dump, from_listing
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.proxy_registers import with_likely_registers
-from warpbound.program.ptx import from_ptx, is_ptx
-from warpbound.program.raw_sass import is_raw_sass
 from warpbound.program.runners import runners
-from warpbound.quick_dataclasses import dataclass
 
 __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
 
@@ -44,19 +37,6 @@ EXAMPLE = "nothing here instantiates this template; {} is an example, --kernel n
 INCLUDED = "compiled as a part of {runner}, which includes {file}"
 
 
-@dataclass(frozen=True)
-class Language:
-    """A language of text files.
-
-    ending : files with it are always of this language; empty where only the text tells.
-    recognised : whether a text is of this language. read : text, file name, machine -> its kernels.
-    """
-
-    ending: str
-    recognised: Callable[[str, Gpu], bool]
-    read: Callable[[str, str, Gpu], tuple[Program, ...]]
-
-
 _CUDA_ENDINGS = (".cu", ".cuh")
 _KINDS = "CUDA C++, PTX, a cubin or a listing"
 _OTHER_KINDS = {  # ending -> what the file is, and the way out
@@ -64,14 +44,6 @@ _OTHER_KINDS = {  # ending -> what the file is, and the way out
     ".py": ("is a Python file", "Name one of its kernels: {file}:KERNEL."),
 }
 _PROBE = re.compile(r"cub::\w+::detail::EmptyKernel<")
-_LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
-
-LANGUAGES = [  # the first that recognises the text reads it; all else is CUDA C++
-    Language(".ptx", lambda text, _: is_ptx(text), from_ptx),
-    Language("", lambda text, _: is_dump(text), from_dump),
-    Language("", is_raw_sass, from_bare),
-    Language("", lambda text, _: _LISTING.search(text) is not None, lambda text, name, _: from_listing(text, name)),
-]
 
 
 def compile_program(  # noqa: PLR0913  (the signature is the public one)
@@ -121,6 +93,8 @@ def programs(source: Source, machine: Gpu, kernel: str | None, options: Options)
     if is_cubin(raw):
         result = from_cubin(raw, name)
     elif is_binary(raw):
+        from warpbound.program.embedded_code import from_binary
+
         result = from_binary(raw, name, machine, kernel)
     else:
         result = _from_text(_text(raw, name), name, source, machine, kernel, options)
@@ -146,6 +120,8 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
         kind, way_out = _OTHER_KINDS[ending]
         raise InputError(f"{name} {kind}.", way_out.format(file=name))
     if ending not in _CUDA_ENDINGS:
+        from warpbound.program.languages import LANGUAGES  # readers that CUDA C++ does without
+
         by_ending = (language for language in LANGUAGES if ending and language.ending == ending)
         by_text = (language for language in LANGUAGES if language.recognised(text, machine))
         if language := next(chain(by_ending, by_text), None):
@@ -173,6 +149,8 @@ def _from_runner(
     source: Path, text: str, machine: Gpu, kernel: str | None, options: Options
 ) -> tuple[Program, ...]:
     """The kernels of a file that does not compile by itself, out of a program that includes it; none without one."""
+    from warpbound.program.host_code import kernels_of
+
     own = {signature.name for signature in kernels_of(text, {}).signatures}
     for runner in runners(source) if own else ():
         within = replace(options, include=(runner.parent, source.parent, *options.include), home=runner.parent)
@@ -189,6 +167,8 @@ def _from_runner(
 
 def _examples(refused: InputError, text: str, name: str, machine: Gpu, options: Options) -> tuple[Program, ...]:
     """An instance of each kernel template of a file of which none is known; none where it is refused for more."""
+    from warpbound.program.kernel_instances import NoInstance
+
     result: list[Program] = []
     for instance in refused.examples[:MOST_EXAMPLES] if isinstance(refused, NoInstance) else ():
         with suppress(WarpboundError):
@@ -198,17 +178,13 @@ def _examples(refused: InputError, text: str, name: str, machine: Gpu, options: 
 
 def _path_if_one(source: Source) -> Source:
     """A text of one word that ends like a source file is a path: no kernel is that short."""
-    endings = (
-        *_CUDA_ENDINGS,
-        ".cubin",
-        ".fatbin",
-        ".sass",
-        ".txt",
-        *(language.ending for language in LANGUAGES if language.ending),
-    )
-    if isinstance(source, str) and len(source.split()) == 1 and source.endswith(endings):
-        return Path(source)
-    return source
+    if not isinstance(source, str) or len(source.split()) != 1:
+        return source
+    from warpbound.program.languages import LANGUAGES
+
+    others = (language.ending for language in LANGUAGES if language.ending)
+    endings = (*_CUDA_ENDINGS, ".cubin", ".fatbin", ".sass", ".txt", *others)
+    return Path(source) if source.endswith(endings) else source
 
 
 def _contents(source: Source) -> tuple[str, bytes]:

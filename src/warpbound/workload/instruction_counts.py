@@ -2,12 +2,13 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.operand_reads import operand_cycles
 from warpbound.program.register_banks import BANKS
+from warpbound.quick_dataclasses import dataclass
 
 WARP = 32
 _ONE_HALF = frozenset({"H0_H0", "H1_H1"})  # how a source is marked of which one half serves as both

@@ -3,7 +3,7 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from warpbound.program.host_interpreter.source_model import SourceModel
@@ -17,6 +17,7 @@ from warpbound.program.host_interpreter.values import (
     Unknown,
     dim3,
 )
+from warpbound.quick_dataclasses import dataclass
 
 
 class ProgramEnds(Exception):
