@@ -79,12 +79,9 @@ def _made_at_once(argument: Argument, index: int) -> Piece:
 
 def _made_alone(argument: Argument, index: int) -> Piece:
     size = DTYPES[str(argument.dtype)].itemsize
-    bits = _bits(argument, index)
-    beginning = bits.state
 
     def piece(start: int, end: int) -> NDArray[np.uint8]:
-        bits.state = beginning
-        return _numbers(argument, bits, start // size, (end - start) // size).view(np.uint8)
+        return _numbers(argument, _bits(argument, index), start // size, (end - start) // size).view(np.uint8)
 
     return piece
 

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from warpbound.memory.reuse import stack_distances
-from warpbound.memory.sorted_order import distinct, first_of_each, groups, order_by
+from warpbound.distinct_values import distinct
+from warpbound.memory.sorted_order import first_of_each, groups, order_by
 
 KEYS = {
     "small": lambda random, n: random.integers(-5, 40, n),

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from warpbound.distinct_values import distinct
 from warpbound.memory.requests import sector_list
 from warpbound.program import Program
 
@@ -27,7 +28,7 @@ def once_of_again(program: Program, run: "SampleRun") -> float:
     of_block = trace.warps[accesses.warp, 0] == trace.blocks[len(trace.blocks) // 2]
     own = np.flatnonzero(of_block & np.isin(accesses.instruction, plain_accesses(program, "load")))[:MOST]
     sectors = sector_list(accesses.rows(own)).sector
-    return len(np.unique(sectors)) / len(sectors) if len(sectors) else 0.0
+    return len(distinct(sectors)) / len(sectors) if len(sectors) else 0.0
 
 
 def round_trips(program: Program, run: "SampleRun") -> float:

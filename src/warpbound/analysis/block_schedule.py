@@ -13,6 +13,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate import Trace
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
@@ -68,7 +69,7 @@ def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
     order = np.argsort(lengths, kind="stable")
     values = np.array([longest[block] for block in sample.blocks[order].tolist()])
     between = np.interp(sample.class_length, lengths[order], values)
-    for number in np.unique(classes).tolist():
+    for number in distinct(classes).tolist():
         between[number] = np.mean([longest[block] for block in sample.blocks[classes == number].tolist()])
     return BlockPaths(sample.of_grid, between / max(1.0, mean))
 
@@ -109,7 +110,7 @@ def shown_classes(  # noqa: PLR0913  (each is one fact of the launch)
 
 def _stands_for(sample: Sample, classes: Ints, blocks: int) -> dict[int, int]:
     """Blocks of the grid by sampled class: its own, and those of the classes to which it is the nearest by length."""
-    present = np.unique(classes)
+    present = distinct(classes)
     if sample.of_grid is None or sample.class_length is None:
         return {int(present[0]): blocks} if len(present) == 1 else {}
     lengths = sample.class_length

@@ -23,6 +23,7 @@ from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course
 from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
+from warpbound.distinct_values import distinct
 from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import block_numbers, warning
@@ -117,7 +118,7 @@ def pipelines_of(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> 
 
 def recorded_paths(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> dict[int, float]:
     """Cycles of each recorded warp's path, alone on its SM, by its row; nothing where all blocks are alike."""
-    if len(np.unique(sample.of_class)) == 1:
+    if len(distinct(sample.of_class)) == 1:
         return {}
     timing = held(case, trace, _waits(case, traffic), served_by(traffic))
     parts = {row: stream[:LONGEST_STREAM] for row, stream in trace.streams.items() if len(stream)}

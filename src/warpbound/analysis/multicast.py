@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import times_of
+from warpbound.distinct_values import distinct
 from warpbound.emulate import Trace
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
@@ -56,7 +57,7 @@ def _shared(trace: Trace, copying: NDArray[np.bool_], stride: int) -> float:
     accesses = trace.accesses["global"]
     rows = accesses.rows(copying[accesses.instruction])
     blocks = trace.warps[rows.warp, 0]
-    places = {block: np.unique(rows.base[blocks == block]) for block in np.unique(blocks).tolist()}
+    places = {block: distinct(rows.base[blocks == block]) for block in distinct(blocks).tolist()}
     pairs = [(block, block + stride) for block in places if block + stride in places]
     shares = [np.isin(places[first], places[second]).mean() for first, second in pairs if len(places[first])]
     return float(np.mean(shares)) if shares else 0.0

@@ -8,6 +8,7 @@ import numpy as np
 from warpbound.analysis.case import Case, product
 from warpbound.analysis.longest_block import with_longest_stream
 from warpbound.analysis.working_blocks import Execute, WorkingBlocks, working_blocks
+from warpbound.distinct_values import distinct
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.launch_memory import waits_for_grid
@@ -100,7 +101,7 @@ def _drawing(case: Case, launch: Launch, execute: Execute, blocks: int) -> tuple
     None where one does not end.
     """
     first = fit_at_once(case)
-    later = np.unique(np.linspace(first, blocks - 1, LATER).astype(np.int64))
+    later = distinct(np.linspace(first, blocks - 1, LATER).astype(np.int64))
     weights = np.concatenate([np.ones(first), np.full(len(later), (blocks - first) / len(later))])
     of_class = np.repeat([0, 1], [first, len(later)])
     sample = Sample(np.concatenate([np.arange(first), later]), weights, of_class, grid=launch.grid)
@@ -129,7 +130,7 @@ def _limits(case: Case) -> Limits:
 def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:
     """The sample with what is known of the blocks that it is taken from."""
     sample = replace(sample, grid=working.grid, idle=working.idle, exact=working.exact)
-    if working.exact and len(np.unique(sample.of_class)) == len(working.length):
+    if working.exact and len(distinct(sample.of_class)) == len(working.length):
         sample = replace(sample, length=None)  # no class lies between others: each has blocks that do what it does
     return replace(sample, of_grid=working.of_class, class_length=working.length.astype(np.float64))
 

@@ -11,6 +11,7 @@ from warpbound.analysis import interval
 from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.interval import HeldSeconds, Interval
 from warpbound.analysis.static import Work
+from warpbound.distinct_values import distinct
 from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
 from warpbound.headline.batch import launch_seconds
 from warpbound.headline.parameters import fitted_parameters, relatives
@@ -155,7 +156,7 @@ def idle_s(case: Case, work: Work, working_s: float, clock_hz: float, times: flo
     start_s = slower * case.gpu.value("block_start")
     each_s = max(slower * float(fitted_parameters(case.gpu).values.block_interval), start_s / places)
     working = len(work.idle.working)
-    followed = np.unique(np.linspace(0, working - 1, min(working, MOST_FOLLOWED)).astype(np.int64))
+    followed = distinct(np.linspace(0, working - 1, min(working, MOST_FOLLOWED)).astype(np.int64))
     all_s = times * each_s * (work.idle.blocks + working)
     begins = times * each_s * work.idle.working[followed] + working_s * (1.0 - followed / working)
     return max(0.0, float(begins.max(initial=0.0)) - working_s, all_s + start_s - working_s)

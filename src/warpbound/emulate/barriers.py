@@ -4,6 +4,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.lane_groups import Groups
 from warpbound.emulate.lane_queries import some
 from warpbound.emulate.state import LANES, Mask, State
@@ -96,7 +97,7 @@ class Barriers:
         if some(released):
             self._reduce(barrier, released)
             barrier.lanes &= ~released
-            for at in np.unique(barrier.resume[released]):
+            for at in distinct(barrier.resume[released]):
                 self.groups.park(released & (barrier.resume == at), int(at))
 
     def _reduce(self, barrier: Barrier, released: Mask) -> None:

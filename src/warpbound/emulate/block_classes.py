@@ -11,6 +11,7 @@ import math
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.block_path import Path
 from warpbound.emulate.broadcast_registers import Code
 from warpbound.emulate.launch_memory import Memory
@@ -78,7 +79,7 @@ def _threads(launch: Launch, blocks: int, most: int) -> NDArray[np.int64]:
     warps = -(-math.prod(launch.block) // LANES)
     if blocks * warps * LANES <= most:
         return np.arange(warps * LANES).reshape(1, warps, LANES)
-    warp_numbers = np.unique([int(share * (warps - 1)) for share in PROBE_WARPS])
+    warp_numbers = distinct([int(share * (warps - 1)) for share in PROBE_WARPS])
     if most > EVERY_LANE and blocks * warps * len(PROBE_LANES) <= most:
         warp_numbers = np.arange(warps)
     return np.asarray((warp_numbers[:, None] * LANES + np.array(PROBE_LANES))[None])

@@ -39,6 +39,14 @@ ROUNDS_SEEN = 3  # of a loop, before the others are counted
 _HASH = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
 
 
+def _odd_numbers(seed: int, count: int) -> NDArray[np.uint64]:
+    """Weights of a hash: splitmix64 (Steele et al. 2014), as numpy.random takes 10 ms to load."""
+    word = np.arange(1, count + 1, dtype=np.uint64) * _HASH + np.uint64(seed)
+    word = (word ^ word >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ word >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
+    return (word ^ word >> np.uint64(31)) | np.uint64(1)
+
+
 class Path:
     """The way of some blocks through the code; thread : which threads of them are looked at, (1, warps, lanes).
 
@@ -56,7 +64,7 @@ class Path:
         self.key = np.zeros(len(blocks), np.uint64)
         self.length = np.zeros(len(blocks), np.int64)
         self.warps = thread.shape[1]
-        self.weights = np.random.default_rng(0).integers(1, 1 << 63, thread.shape[1], np.uint64) | np.uint64(1)
+        self.weights = _odd_numbers(0, thread.shape[1])
         self.complete = True
         self.waiting: dict[int, Mask] = {}  # instruction -> lanes that go on there
         self.queue: list[int] = []
@@ -329,7 +337,7 @@ class Path:
         """Add numbers of rounds to the keys of the blocks, where blocks may differ in them."""
         if rounds.shape[0] == 1:
             return
-        weights = np.random.default_rng(at).integers(1, 1 << 63, rounds.shape[1:], np.uint64) | np.uint64(1)
+        weights = _odd_numbers(at, rounds[0].size).reshape(rounds.shape[1:])
         word = (rounds.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
         self._add_to_key(at, word)
 

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.atomics import Atomic, apply
 from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.mbarrier import LATE, arrive_watched
@@ -260,7 +261,7 @@ def _by_size(x: State, operand: Operand) -> Iterator[tuple[Warps, int]]:
     """The issuing warps, those with runs of one length together."""
     warps = issuing(x)
     units = uniform(x, operand.index, warps) & 0xFFFF
-    for count in np.unique(units):
+    for count in distinct(units):
         if count:
             yield warps.some(units == count), int(count) * UNIT_B
 

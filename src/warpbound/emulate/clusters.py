@@ -10,6 +10,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import Dim, Launch
 from warpbound.program.kernel import Program
@@ -39,7 +40,7 @@ def together(blocks: NDArray[np.int64], grid: Dim, cluster: Dim) -> NDArray[np.i
     """The blocks (linear numbers) of all clusters that `blocks` touch, cluster after cluster in the order of ranks."""
     clusters = [extent // size for extent, size in zip(grid, cluster, strict=True)]
     cluster_numbers = _linear([at // size for at, size in zip(_axes(blocks, grid), cluster, strict=True)], clusters)
-    corners, inside = _axes(np.unique(cluster_numbers), clusters), _axes(np.arange(np.prod(cluster)), cluster)
+    corners, inside = _axes(distinct(cluster_numbers), clusters), _axes(np.arange(np.prod(cluster)), cluster)
     at = [(corner * size)[:, None] + offset for corner, size, offset in zip(corners, cluster, inside, strict=True)]
     return _linear(at, grid).ravel()
 

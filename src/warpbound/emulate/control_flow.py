@@ -8,6 +8,7 @@ from collections.abc import Callable
 
 import numpy as np
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.barriers import Barriers
 from warpbound.emulate.device_runtime import served
 from warpbound.emulate.lane_groups import Groups
@@ -184,7 +185,7 @@ def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
         if not some(goes):
             return None
         targets = np.broadcast_to(target(x), x.selected_lanes).view(np.int32) + np.int32(offset)
-        places = np.unique(targets[goes])
+        places = distinct(targets[goes])
         if lanes is None and len(places) == 1:
             return int(places[0]) // 16
         if lanes is not None:
@@ -244,7 +245,7 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
         threads = np.broadcast_to(count_of(x) if count_of else np.uint32(0), x.selected_lanes)
         value = None if value_of is None else x.spread(np.array(np.broadcast_to(value_of(x), x.selected_lanes)))
         if here.has("ARV"):
-            for number in np.unique(numbers[goes]):
+            for number in distinct(numbers[goes]):
                 mine = goes & (numbers == number)
                 flow.barriers.arrive(int(number), x.spread(mine), int(threads[mine].max()))
             return None
@@ -252,7 +253,7 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
             flow.barriers.last_kind = "AND" if here.has("AND") else "OR"
         if lanes is not None:
             flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
-        for number in np.unique(numbers[goes]):
+        for number in distinct(numbers[goes]):
             mine = goes & (numbers == number)
             flow.barriers.wait(int(number), x.spread(mine), at + 1, int(threads[mine].max()), value)
         return STOP

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.value_dependence import address_registers, taint
@@ -58,7 +59,7 @@ class GivenContents:
         ends = np.array([addresses.min(), addresses.max()]) if len(addresses) else addresses
         numbers = sorted(set(image.numbers(ends).tolist()))
         if len(numbers) > 1:  # arrays lie one after the other, so that equal ends are one array
-            numbers = np.unique(image.numbers(addresses)).tolist()
+            numbers = distinct(image.numbers(addresses)).tolist()
         if not all(number >= 0 and arrays[number].known for number in numbers):
             return False
         if not self.written.isdisjoint(numbers):

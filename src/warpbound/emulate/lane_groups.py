@@ -13,6 +13,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.lane_queries import some
 from warpbound.emulate.state import LANES, Mask, State, ballots
 from warpbound.quick_dataclasses import dataclass
@@ -189,7 +190,7 @@ class Groups:
 
     def _resume(self, wait: Wait, lanes: Mask) -> None:
         wait.lanes &= ~lanes
-        for at in np.unique(wait.resume[lanes]):
+        for at in distinct(wait.resume[lanes]):
             self.park(lanes & (wait.resume == at), int(at))
 
     def waiting(self) -> bool:

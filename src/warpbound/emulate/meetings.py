@@ -11,6 +11,7 @@ from enum import StrEnum
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.quick_dataclasses import dataclass
 
 Numbers = NDArray[np.int64]
@@ -82,7 +83,7 @@ class MeetingRecorder:
                 events.pop()
             self._last[warp] = at, clock
             events.append(Event(met_at.kind, ended_phases, size_B))
-        for barrier in np.unique(met_at.barriers[over]).tolist():
+        for barrier in distinct(met_at.barriers[over]).tolist():
             self.ended[barrier] += 1
 
     def meetings(self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]]) -> Meetings:

@@ -18,6 +18,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.block_pairs import blocks_of, members
 from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
 from warpbound.emulate.float8 import FORMATS, powers_of_two
@@ -99,7 +100,7 @@ def multiply_scaled(here: Site) -> Handler:
         everyone = issuing(x)
         words = uniform(x, register, everyone)
         keep = np.broadcast_to(adding(x), x.selected_lanes // 32)[everyone.own]
-        for word in np.unique(words):
+        for word in distinct(words):
             warps, shape = everyone.some(words == word), shape_with_scales(int(word), here)
             kind, right = scales_of(int(word), shape.depth, here), right_factor(x, b, warps, shape)
             for member in members(warps, shape.blocks):

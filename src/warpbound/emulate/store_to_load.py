@@ -9,6 +9,7 @@ from collections.abc import Set
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.trace import Accesses
 from warpbound.emulate.value_dependence import tainted_before
 from warpbound.program.kernel import Program
@@ -51,7 +52,7 @@ def _loaded_after(program: Program, trace: Accesses, stores: list[int]) -> set[i
     places, first = np.unique(stored_words, return_index=True)  # the first row that wrote each word
     at = np.minimum(np.searchsorted(places, loaded_words), len(places) - 1)
     after = (places[at] == loaded_words) & (stored_in[first[at]] < loaded_in)
-    return set(np.unique(trace.instruction[loaded_in[after]]).tolist())
+    return set(distinct(trace.instruction[loaded_in[after]]).tolist())
 
 
 def _rows(trace: Accesses, which: list[int]) -> NDArray[np.int64]:

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.bulk_copies import (
     COUNTED,
     KINDS,
@@ -81,7 +82,7 @@ class Tile:
 def _distinct(x: State, addresses: NDArray[np.uint64], warps: Warps) -> Iterator[tuple[bytes, Any]]:
     """Every map that is named, and which warps name it."""
     groups: dict[bytes, list[int]] = {}
-    for address in np.unique(addresses):
+    for address in distinct(addresses):
         units = address + np.arange(0, MAP_B, UNIT_B, dtype=np.uint64)
         which = np.flatnonzero(addresses == address)
         places = x.image.offsets(units, None, UNIT_B)

@@ -27,6 +27,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.block_pairs import PAIR, blocks_of, members
 from warpbound.emulate.bulk_copies import Numbers, Warps, issuing, uniform
 from warpbound.emulate.float8 import FORMATS
@@ -143,7 +144,7 @@ def multiply(here: Site) -> Handler:
         everyone = issuing(x)
         words = uniform(x, register, everyone)
         keep = np.broadcast_to(adding(x), x.selected_lanes // 32)[everyone.own]
-        for word in np.unique(words):
+        for word in distinct(words):
             warps, shape = everyone.some(words == word), shape_of(int(word), here)
             right = right_factor(x, b, warps, shape).transpose(0, 2, 1)
             for member in members(warps, shape.blocks):

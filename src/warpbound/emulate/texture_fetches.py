@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.lane_queries import every, some
 from warpbound.emulate.loads_and_stores import load_global, store_global, width, writer
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported
@@ -196,7 +197,7 @@ def _by_object(
     """Call `run` once per object with the dimensions of `form`, for the lanes that name it."""
     taking_part, mask = x.active(), x.mask
     try:
-        for number in np.unique(numbers[taking_part]):
+        for number in distinct(numbers[taking_part]):
             mine = taking_part & (numbers == number)
             x.mask = None if every(mine) else mine
             texture = x.image.textures.get(int(number))

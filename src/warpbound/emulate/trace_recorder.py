@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.emulator import Chunk, Kernel
 from warpbound.emulate.global_memory import TRACED_BASE
 from warpbound.emulate.lane_queries import every
@@ -57,7 +58,7 @@ class Recording:
         self.rows = {space: Rows(TRACED_BASE if space == "global" else 0, space in PACKED_SPACES) for space in SPACES}
         rows = np.arange(warps) if sample is None else sample
         self.streams: dict[int, list[NDArray[np.int32]]] = {
-            int(rows[place]): [] for place in np.unique(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
+            int(rows[place]): [] for place in distinct(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.kept_streams = frozenset(self.streams)
         self.watch: MeetingRecorder | None = None  # of mbarriers

@@ -11,6 +11,7 @@ from operator import or_
 
 import numpy as np
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.shared_order import shared_order
 from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.trace import Trace
@@ -236,7 +237,7 @@ def deciding_arrays(
         inside = loads & (places >= np.uint64(start)) & (places < np.uint64(start + size))
         if not inside.any():
             continue
-        text = _dependents(program, set(np.unique(accesses.instruction[inside]).tolist()), reach)
+        text = _dependents(program, set(distinct(accesses.instruction[inside]).tolist()), reach)
         if text:
             sentences.append(f"{text} depend on the contents of '{name}'")
     return tuple(sentences)

@@ -15,6 +15,7 @@ from math import gcd
 
 import numpy as np
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.operand_access import Constants, Site, site
 from warpbound.memory import affine
 from warpbound.memory.address_opcodes import results
@@ -150,5 +151,5 @@ def _joined(before: Address | None, now: Value) -> Address:
     change = affine.subtract(now, before.form)
     if not change.uniform:
         return Address("a step that differs from lane to lane")
-    step = gcd(before.step, affine.steps(change, PERIOD_B), *(int(c) for c in np.unique(change.known)))
+    step = gcd(before.step, affine.steps(change, PERIOD_B), *(int(c) for c in distinct(change.known)))
     return Address(before.form, step)

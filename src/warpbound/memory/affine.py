@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.quick_dataclasses import dataclass
 
 Monomial = tuple[str, ...]  # names of unknowns, sorted; () stands for the constant part
@@ -114,7 +115,7 @@ def steps(form: Form, period: int) -> int:
     result = period
     for name, coefficient in form.terms.items():
         if name and not is_aligned(name):
-            result = gcd(result, *(int(c) for c in np.unique(coefficient)))
+            result = gcd(result, *(int(c) for c in distinct(coefficient)))
     return result
 
 

@@ -15,10 +15,11 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.memory.banks import tag_bank
 from warpbound.memory.reuse import Touches, touches
 from warpbound.memory.sectored_lru import run
-from warpbound.memory.sorted_order import HIGH, distinct, first_of_each
+from warpbound.memory.sorted_order import HIGH, first_of_each
 from warpbound.quick_dataclasses import dataclass
 
 READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed

@@ -19,13 +19,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.memory import l2_cyclic_reuse, l2_priorities, l2_replication
 from warpbound.memory.block_sectors import BlockSectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
-from warpbound.memory.sorted_order import HIGH, distinct, first_of_each
+from warpbound.memory.sorted_order import HIGH, first_of_each
 from warpbound.quick_dataclasses import dataclass
 
 PER_LINE = 4

@@ -14,6 +14,7 @@ Omits    Sharing between blocks that no sampled pair shows. With a single group 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.memory.block_neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.sorted_order import order_by
@@ -145,7 +146,7 @@ def _added_by_others(new: Reals, group: Ints, sample_of: Sampled, order: Ints) -
         return (sample_of.of_blocks - len(order)) * _beyond(new, group)
     of_class, weights = sample_of.of_class[order], sample_of.weights[order]
     total = np.zeros(new.shape[1])
-    for number in np.unique(of_class):
+    for number in distinct(of_class):
         own = of_class == number
         later = own & (group > 0)
         total += (weights[own].sum() - own.sum()) * new[later if later.any() else own].mean(axis=0)

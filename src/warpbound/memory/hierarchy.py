@@ -15,13 +15,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.machine import Gpu
 from warpbound.memory import caches, l2_partitions, warp_runahead
 from warpbound.memory.caches import READ, Outcome, Stream
 from warpbound.memory.l2_partitions import SIDES, side_of
 from warpbound.memory.requests import SectorList
-from warpbound.memory.sorted_order import HIGH, begins_of_groups, distinct, first_of_each, groups, order_by
+from warpbound.memory.sorted_order import HIGH, begins_of_groups, first_of_each, groups, order_by
 from warpbound.quick_dataclasses import dataclass
 
 L1, L2, DRAM = 0, 1, 2
@@ -163,7 +164,7 @@ def _turns(queue: NDArray[np.int64], resident: int) -> NDArray[np.int64]:
     queue : position of each block in the queue of its SM. Sampled blocks run together if they are less than the
     `resident` blocks of an SM apart.
     """
-    begins, places = list[int](), np.unique(queue)
+    begins, places = list[int](), distinct(queue)
     for place in places.tolist():
         begins.append(begins[-1] if begins and place - begins[-1] < resident else place)
     return np.asarray(begins)[np.searchsorted(places, queue)]
@@ -331,7 +332,7 @@ def _from_l1(
 ) -> warp_runahead.Lookup:
     """Result in L1s of which each load has that share, (m,)."""
     result = warp_runahead.Lookup(np.zeros(len(share), bool), np.zeros(len(share), bool))
-    for part in np.unique(share):
+    for part in distinct(share):
         own = np.flatnonzero(share == part)
         from_l1 = warp_runahead.lookup(warp_runahead.part_of(loads, own), caches.l1(size_bytes * part), reach, simulate)
         result.hit[own], result.led[own] = from_l1.hit, from_l1.led

@@ -16,8 +16,9 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.memory.caches import Outcome, Stream, l2
-from warpbound.memory.sorted_order import distinct, first_of_each
+from warpbound.memory.sorted_order import first_of_each
 from warpbound.quick_dataclasses import dataclass
 
 SIDES = 2

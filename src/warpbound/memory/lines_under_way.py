@@ -12,6 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.memory.sorted_order import begins_of_groups, order_by
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
@@ -33,7 +34,7 @@ def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], acces
     controls = [instruction.control for instruction in instructions]
     board = np.array([-1 if control is None or control.write is None else control.write for control in controls])
     raised, awaited = board[stream[issued]], issued.copy()
-    for number in np.unique(raised[raised >= 0]).tolist():
+    for number in distinct(raised[raised >= 0]).tolist():
         waits = np.array([control is not None and number in control.wait for control in controls])
         places = np.append(np.flatnonzero(waits[stream]), len(stream))
         own = raised == number

@@ -9,7 +9,8 @@ Models   Least-recently-used replacement.
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory.sorted_order import begins_of_groups, distinct, order_by
+from warpbound.distinct_values import distinct
+from warpbound.memory.sorted_order import begins_of_groups, order_by
 from warpbound.quick_dataclasses import dataclass
 
 SMALL, COUNTED = 16, 32  # of _smaller_before

@@ -13,6 +13,7 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.trace import Trace
 from warpbound.memory import dram, l2_priorities, lines_under_way, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
@@ -37,7 +38,6 @@ from warpbound.memory.hierarchy import (
 )
 from warpbound.memory.requests import SectorList
 from warpbound.memory.sampled_accesses import Reals, Space, Spaces, added, local_array
-from warpbound.memory.sorted_order import distinct
 from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 from warpbound.quick_dataclasses import dataclass

@@ -24,12 +24,6 @@ def order_by(*keys: Ints) -> Ints:
     return packed & ((1 << _bits(len(packed) - 1)) - 1)
 
 
-def distinct(items: Ints) -> Ints:
-    """The distinct values, ascending."""
-    result = np.sort(items)
-    return result[_first(result)]
-
-
 def first_of_each(items: Ints) -> Ints:
     """Index of the first occurrence of each distinct value, in the order of the values."""
     order = order_by(items)

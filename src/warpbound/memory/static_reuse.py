@@ -14,6 +14,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.memory.address_arithmetic import Address
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
@@ -54,7 +55,7 @@ def _of_group(
 ) -> dict[Place, float]:
     step = gcd(*(addresses[place].step for place in places))  # so that row i of each is the same warp and alignment
     lanes = [rows(replace(addresses[place], step=step), threads) for place in places]
-    picked = np.unique(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
+    picked = distinct(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
     lanes_sectors = [
         _sectors(lane[picked].astype(np.int64), active[picked], lane_bytes(instruction))
         for (lane, active), instruction in zip(lanes, own, strict=True)
@@ -66,7 +67,7 @@ def _of_group(
             _sectors(lane[picked].astype(np.int64) - inner_step, active[picked], lane_bytes(instruction))
             for (lane, active), instruction in zip(lanes, own, strict=True)
         ]
-        sectors_before = np.unique(np.concatenate(before))
+        sectors_before = distinct(np.concatenate(before))
     shares: dict[Place, float] = {}
     for place, sectors in zip(places, lanes_sectors, strict=True):
         fresh = np.setdiff1d(sectors, sectors_before, assume_unique=True)
@@ -80,4 +81,4 @@ def _sectors(lanes: NDArray[np.int64], active: NDArray[np.bool_], width: int) ->
     row = np.broadcast_to(np.arange(len(lanes), dtype=np.int64)[:, None] << 50, lanes.shape)
     spans = [(lanes + offset) // SECTOR_B + row for offset in range(0, max(width, 1), SECTOR_B // 2)]
     spans.append((lanes + width - 1) // SECTOR_B + row)
-    return np.unique(np.concatenate([span[active] for span in spans]))
+    return distinct(np.concatenate([span[active] for span in spans]))

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.device_heap import USUAL_B, DeviceHeap
 from warpbound.emulate.global_memory import Allocation, Fault, Image
 from warpbound.emulate.lane_queries import greatest, least
@@ -282,7 +283,7 @@ class HeapImage(Image):
         if not self._good(addresses, width).all() or width > 1 and _odd(addresses, width):
             return self._fault(addresses, width)
         offsets = np.subtract(addresses, np.uint64(HEAP)).view(np.int64)
-        self._touched = tuple(np.unique(self._numbers(offsets)).tolist())
+        self._touched = tuple(distinct(self._numbers(offsets)).tolist())
         return offsets
 
     def _in_heap(self, addresses: NDArray[np.uint64]) -> NDArray[np.uint64]:

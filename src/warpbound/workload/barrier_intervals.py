@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Schedule, Wait, schedule
@@ -129,7 +130,7 @@ def _taking_part(
 ) -> float:
     """Lanes that store in these pieces; 1 where they do more than exchange values through shared memory."""
     parts = [part for cut in cuts for part, chosen in zip(cut.contents(), own, strict=True) if chosen]
-    indices = np.unique(np.concatenate(parts)).tolist()
+    indices = distinct(np.concatenate(parts)).tolist()
     traits = [(index, instructions[index].traits) for index in indices]
     accesses = [(index, each) for index, each in traits if each.spaces]
     stores = [index for index, each in accesses if each.stores]

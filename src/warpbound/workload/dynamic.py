@@ -9,6 +9,7 @@ from dataclasses import field, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.trace import Trace
 from warpbound.memory.block_neighbours import Grid, corner, patch
 from warpbound.memory.sampling_error import apart_from_class
@@ -74,14 +75,18 @@ def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
     ends = {0, blocks - 1}
     resident_blocks = (corner(grid) + i * sm_count for i in range(resident))
     middle = {block for block in (*patch(grid), *resident_blocks) if 0 < block < blocks - 1}
-    places = (np.arange(more) + np.random.default_rng([*grid, more]).random(more)) * blocks / max(1, more)
-    spread = set(places.astype(np.int64).tolist()) - ends - middle
+    spread = _places(grid, more) - ends - middle if more else set()
     share = (blocks - len(ends)) / max(1, len(middle) + len(spread))
     few = min(share, STANDS_FOR) if spread else share
     weights = dict.fromkeys(ends, 1.0) | dict.fromkeys(middle, few)
     weights |= dict.fromkeys(spread, (blocks - len(ends) - few * len(middle)) / max(1, len(spread)))
     blocks_taken = sorted(weights)
     return Sample(np.array(blocks_taken, dtype=np.int64), np.array([weights[b] for b in blocks_taken]))
+
+
+def _places(grid: Grid, more: int) -> set[int]:
+    places = (np.arange(more) + np.random.default_rng([*grid, more]).random(more)) * math.prod(grid) / more
+    return set(places.astype(np.int64).tolist())
 
 
 def weighted_by_class(selection: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64]) -> Sample:
@@ -122,7 +127,7 @@ def _spread(classes: NDArray[np.int64], work: NDArray[np.int64], length: NDArray
     if len(order) > MOST_CLASSES:
         reached = np.cumsum(work[order], dtype=np.float64)
         steps = np.searchsorted(reached, np.linspace(0, reached[-1], MOST_CLASSES))
-        order = order[np.unique(np.minimum(steps, len(order) - 1))]
+        order = order[distinct(np.minimum(steps, len(order) - 1))]
     return [int(number) for number in classes[order]]
 
 
@@ -130,7 +135,7 @@ def _represented(own: NDArray[np.int64], counts: NDArray[np.int64], length: NDAr
     """Blocks of the grid that the sampled blocks of each class stand for, (classes,): its own, and parts of those of
     the classes that have none, by length between the next shorter and the next longer one that has."""
     share = np.zeros(len(counts))
-    present = np.unique(own)
+    present = distinct(own)
     present = present[np.argsort(length[present], kind="stable")]
     share[present] = counts[present]
     absent = np.setdiff1d(np.arange(len(counts)), present)

@@ -1,0 +1,12 @@
+"""The distinct values of an array."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+def distinct(values: Any) -> NDArray[Any]:
+    """As `np.unique` of values alone, which loads `numpy.ma` and hashes before it sorts."""
+    ordered = np.sort(values, axis=None)
+    return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if ordered.size else ordered
