@@ -78,12 +78,44 @@ def _made_at_once(argument: Argument, index: int) -> Piece:
 
 
 def _made_alone(argument: Argument, index: int) -> Piece:
+    if argument.fill == "rand" and argument.below is None and argument.dtype in _FROM_OUTPUTS:
+        return _outputs_of(argument, index)
     size = DTYPES[str(argument.dtype)].itemsize
 
     def piece(start: int, end: int) -> NDArray[np.uint8]:
         return _numbers(argument, _bits(argument, index), start // size, (end - start) // size).view(np.uint8)
 
     return piece
+
+
+def _outputs_of(argument: Argument, index: int) -> Piece:
+    """Pieces of `rand` straight from the generator's outputs, equal to what `Generator` makes of them: sparse reads of a
+    large array ask for thousands of pieces of a page."""
+    dtype, convert = DTYPES[str(argument.dtype)], _FROM_OUTPUTS[str(argument.dtype)]
+    generator = lru_cache(1)(lambda: _bits(argument, index))
+    at = [0]
+
+    def piece(start: int, end: int) -> NDArray[np.uint8]:
+        first, last = start // _OUTPUT_B, -(-end // _OUTPUT_B)
+        generator().advance(first - at[0])
+        raw = generator().random_raw(last - first)
+        at[0] = last
+        return convert(raw.view(dtype.str.replace("f", "u").replace("i", "u"))).view(np.uint8)[: end - start]
+
+    return piece
+
+
+def _signed(words: NDArray[Any]) -> NDArray[Any]:
+    """The smallest number of the type added."""
+    return words ^ words.dtype.type(1 << 8 * words.itemsize - 1)
+
+
+_FROM_OUTPUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
+    **dict.fromkeys(("u8", "u16", "u32", "u64"), lambda words: words),
+    **dict.fromkeys(("i8", "i16", "i32", "i64"), _signed),
+    "f32": lambda words: (words >> np.uint32(8)).astype(np.float32) * np.float32(2**-24),
+    "f64": lambda words: (words >> np.uint64(11)).astype(np.float64) * 2.0**-53,
+}
 
 
 def _drawn_again(argument: Argument, index: int) -> Piece:

@@ -100,8 +100,10 @@ class Unfilled:
         if not len(pages):
             return
         self.missing[pages] = False
-        for run in np.split(pages, np.flatnonzero(np.diff(pages) > 1) + 1):
-            begin, end = int(run[0]) << bits, min(self.size, int(run[-1]) + 1 << bits)
+        gaps = np.flatnonzero(np.diff(pages) > 1)
+        begins = (pages[np.concatenate(([0], gaps + 1))] << bits).tolist()
+        ends = np.minimum(self.size, pages[np.concatenate((gaps, [-1]))] + 1 << bits).tolist()
+        for begin, end in zip(begins, ends, strict=True):
             for start in range(begin, end, AT_ONCE_B):
                 target[start : min(end, start + AT_ONCE_B)] = self.fill(start, min(end, start + AT_ONCE_B))
 
