@@ -89,8 +89,10 @@ def _made_alone(argument: Argument, index: int) -> Piece:
 
 
 def _outputs_of(argument: Argument, index: int) -> Piece:
-    """Pieces of `rand` straight from the generator's outputs, equal to what `Generator` makes of them: sparse reads of a
-    large array ask for thousands of pieces of a page."""
+    """Pieces of `rand` straight from the generator's outputs, equal to what `Generator` makes of them.
+
+    Sparse reads of a large array ask for thousands of pieces of a page.
+    """
     dtype, convert = DTYPES[str(argument.dtype)], _FROM_OUTPUTS[str(argument.dtype)]
     generator = lru_cache(1)(lambda: _bits(argument, index))
     at = [0]

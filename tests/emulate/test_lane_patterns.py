@@ -5,7 +5,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from warpbound.emulate import recorded_accesses
 from warpbound.emulate.lane_patterns import LANES, Packed, joined, packed
+from warpbound.emulate.recorded_accesses import Piece, Rows
+from warpbound.emulate.trace import Accesses
 
 ADDRESSES = st.lists(st.sampled_from((0, 4, 64, 1024)), min_size=LANES, max_size=LANES)
 MASKS = st.lists(st.booleans(), min_size=LANES, max_size=LANES)
@@ -41,3 +44,26 @@ def test_lanes_at_one_address_are_told_apart_from_fewer_of_them(count: int) -> N
     active = np.ones((2, LANES), np.bool_)
     active[1, :count] = False
     assert lanes_of(packed(addresses, active)) == expected(addresses, active)
+
+
+def test_rows_packed_in_parts_are_those_packed_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    random = np.random.default_rng(2)
+    sizes = (3, 1, 9, 2, 5)
+    pieces = [
+        Piece(i, np.arange(count), random.integers(0, 1 << 20, (count, LANES)).astype(np.uint64), None)
+        for i, count in enumerate(sizes)
+    ]
+
+    def recorded(rows: int) -> Accesses:
+        monkeypatch.setattr(recorded_accesses, "PACKED_ROWS", rows)
+        kept = Rows(1 << 30, packs=False)
+        for piece in (*pieces, pieces[1]):
+            kept.append(piece)
+        kept.repeat(pieces[3], 4)
+        return kept.joined()
+
+    whole, parts = recorded(1000), recorded(4)
+    assert whole.times is not None
+    assert whole.times.tolist() == [1] * 3 + [2] + [1] * 9 + [5] * 2 + [1] * 5
+    for name in ("instruction", "warp", "base", "times", "addresses", "active"):
+        assert np.array_equal(getattr(parts, name), getattr(whole, name)), name

@@ -7,7 +7,8 @@ from warpbound.argument_contents import contents, pieces
 from warpbound.emulate.global_memory import AT_ONCE_B, LARGE_PAGE_BITS, MOST_PAGES, PAGE_BITS, Unfilled
 from warpbound.kernel_argument import Argument
 
-FILLS = [("rand", "f32"), ("rand", "f16"), ("rand", "i8"), ("rand", "bool"), ("randn", "f64"), ("randn", "f16"),
+FILLS = [("rand", "f32"), ("rand", "f16"), ("rand", "i8"), ("rand", "u64"), ("rand", "f64"),
+         ("rand", "bool"), ("randn", "f64"), ("randn", "f16"),
          ("iota", "i64"), ("ones", "u16")]  # fmt: skip
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from warpbound.memory.reuse import stack_distances
 from warpbound.distinct_values import distinct
+from warpbound.memory.reuse import stack_distances
 from warpbound.memory.sorted_order import first_of_each, groups, order_by
 
 KEYS = {

@@ -6,7 +6,7 @@ import pytest
 from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy, trace
 from warpbound.machine import gpu
 from warpbound.memory import served_levels
-from warpbound.memory.hierarchy import facts, schedule
+from warpbound.memory.hierarchy import block_of_warp, facts, order_of_rows, schedule
 from warpbound.memory.traffic import How, traffic
 
 
@@ -53,3 +53,25 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
     shares = [t.by_instruction.requests_from[0] / t.by_instruction.requests[0] for t in (part, whole)]
     assert shares[0].sum() == pytest.approx(1)
     assert shares[0] == pytest.approx(shares[1], abs=0.2)  # a joint probability from pairs of lines
+
+
+def test_rows_are_ordered_by_turn_time_seat_and_warp():
+    sample = trace([0, 1, 4, 8, 9], 16, 3, copy)
+    plan, random = schedule(sample, MACHINE), np.random.default_rng(4)
+    warp = random.integers(0, len(sample.warps), 500).astype(np.int32)
+    when = random.integers(0, 40, 500) / 3
+    block = block_of_warp(sample)[warp]
+    keys = (sample.warps[warp, 1], plan.sm[block], plan.seat[block], when, plan.turn[block])
+    assert order_of_rows(sample, plan, warp, when)[np.lexsort(keys)].tolist() == list(range(500))
+
+
+def test_of_lines_with_very_many_sectors_fewer_are_followed(monkeypatch):
+    def reread(block, warp):
+        return [("global", 0, IN + 128 * LANE, None) for _ in range(24)]
+
+    parts, listed = [], served_levels._sectors
+    monkeypatch.setattr(served_levels, "_sectors", lambda spaces, part: parts.append(part) or listed(spaces, part))
+    count = 8 * 8 * 24 * 32
+    result = traffic(COPY, trace(range(8), 8, 8, reread), MACHINE, How("cold", grid=(8,), followed=8000))
+    assert parts[:2] == [8000 / count, served_levels.AT_MOST * 8000 / count]
+    assert result.l1_sectors_load == count

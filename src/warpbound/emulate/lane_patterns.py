@@ -64,8 +64,10 @@ def joined(parts: Sequence[Packed]) -> Packed:
         number.ravel()[start : start + len(part.key)].astype(np.int32)[part.pattern]
         for start, part in zip(starts, parts, strict=False)
     ]
-    offsets, active = (
-        np.concatenate([getattr(part.patterns, name) for part in parts])[first] for name in ("offsets", "active")
-    )
+    offsets, active = np.empty((len(key), LANES), np.uint64), np.empty((len(key), LANES), np.bool_)
+    for start, part in zip(starts.tolist(), parts, strict=False):  # no copy of all patterns in between
+        own = np.flatnonzero((first >= start) & (first < start + len(part.key)))
+        offsets[own] = part.patterns.offsets[first[own] - start]
+        active[own] = part.patterns.active[first[own] - start]
     base = np.concatenate([part.base for part in parts])
     return Packed(base, np.concatenate(pattern), Patterns(offsets, active), key)

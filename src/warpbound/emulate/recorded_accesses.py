@@ -2,6 +2,7 @@
 
 from collections import Counter
 from dataclasses import field
+from itertools import pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -50,12 +51,19 @@ class Rows:
 
     def pack(self) -> None:
         """Pack the pieces; a piece that was recorded several times is one, at the place of the first."""
-        repeats, times = Counter(map(id, self.pieces)) + self.repeats, []
+        repeats = Counter(map(id, self.pieces)) + self.repeats
         pieces = list({id(piece): piece for piece in self.pieces}.values())
+        self.pieces, self.waiting, self.repeats = [], 0, Counter()
+        rows = np.cumsum([0, *(len(piece.warps) for piece in pieces)])
+        ends = dict.fromkeys(np.searchsorted(rows, np.arange(0, rows[-1], PACKED_ROWS)).tolist() + [len(pieces)])
+        for begin, end in pairwise(ends):  # bounds the memory
+            self._pack(pieces[begin:end], repeats)
+
+    def _pack(self, pieces: list[Piece], repeats: Counter[int]) -> None:
         count = sum(len(piece.warps) for piece in pieces)
         instruction, warp = np.empty(count, np.int32), np.empty(count, np.int32)
         addresses, active = np.empty((count, LANES), np.uint64), None
-        at = 0
+        at, times = 0, list[NDArray[np.int64]]()
         for part in pieces:
             to = at + len(part.warps)
             instruction[at:to], warp[at:to] = part.instruction, part.warps
@@ -65,10 +73,9 @@ class Rows:
                 active = np.ones((count, LANES), np.bool_) if active is None else active
                 active[at:to] = part.active.reshape(-1, LANES)
             at = to
-        self.pieces, self.waiting, self.repeats = [], 0, Counter()
         addresses += np.uint64(self.base)
         small = packed(addresses, active)
-        several = np.concatenate(times) if max(repeats.values(), default=1) > 1 else None
+        several = np.concatenate(times) if max(repeats.values(), default=1) > 1 and times else None
         result = Accesses(instruction, warp, small.base, small.pattern, small.patterns, several)
         if active is not None and not (some := active.any(axis=1)).all():
             result = result.rows(some)
@@ -78,14 +85,22 @@ class Rows:
     def joined(self) -> Accesses:
         """All accesses."""
         self.pack()
+        if not self.older:
+            self._pack([], Counter())
         parts = [
             Packed(each.base, each.pattern, each.patterns, key)
             for each, key in zip(self.older, self.keys, strict=True)
         ]
         small = joined(parts)
-        several = [each.times for each in self.older if each.times is not None]
+        times = [each.times for each in self.older]
+        some = any(each is not None for each in times)
         return Accesses(
             np.concatenate([each.instruction for each in self.older]),
             np.concatenate([each.warp for each in self.older]),
-            small.base, small.pattern, small.patterns, several[0] if several else None,
+            small.base, small.pattern, small.patterns,
+            np.concatenate([_times(each) for each in self.older]) if some else None,
         )  # fmt: skip
+
+
+def _times(accesses: Accesses) -> NDArray[np.int64]:
+    return np.ones(len(accesses.warp), np.int64) if accesses.times is None else accesses.times

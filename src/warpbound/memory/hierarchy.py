@@ -203,9 +203,12 @@ def order_of_rows(
     trace: Trace, plan: Schedule, warp: NDArray[np.int32], when: NDArray[np.float64]
 ) -> NDArray[np.int64]:
     """Rank in time of every row, (n,), from its traced warp and when it happens since that warp began."""
-    block = block_of_warp(trace)[warp]
-    within = trace.warps[warp, 1]
-    order = np.lexsort((within, plan.sm[block], plan.seat[block], when, plan.turn[block]))
+    block = block_of_warp(trace)
+    place = groups(plan.seat[block], plan.sm[block], trace.warps[:, 1])  # of warps: small numbers are sorted quickly
+    by_time = np.argsort(when)
+    moment = np.empty(len(when), np.int64)
+    moment[by_time] = np.cumsum(np.diff(when[by_time], prepend=when[by_time[:1]]) > 0)
+    order = order_by(plan.turn[block][warp], moment, place[warp])
     rank = np.empty(len(order), np.int64)
     rank[order] = np.arange(len(order))
     return rank

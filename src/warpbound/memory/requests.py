@@ -21,6 +21,7 @@ from warpbound.memory import banks
 from warpbound.memory.aligned_units import listed, numbered, units
 from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct
+from warpbound.memory.sorted_order import begins_of_groups, order_by
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes, matrices
 from warpbound.quick_dataclasses import dataclass
@@ -196,6 +197,9 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
 
 def sectors_of_pages(accesses: Accesses, page_B: int) -> NDArray[np.int64]:
     """Sectors of the accesses, at least one in every page that they touch: nearly all accesses stay within one page."""
+    place = order_by(accesses.pattern.astype(np.int64), (accesses.base >> np.uint64(5)).view(np.int64))
+    differs = begins_of_groups(place, accesses.pattern, accesses.base)  # warps of a block read the same column
+    accesses = accesses.rows(place[differs])
     each, per_page = units(accesses.patterns, 5), page_B // SECTOR_B
     count = each.count[accesses.pattern]
     rows = np.flatnonzero(count)

@@ -43,7 +43,8 @@ from warpbound.program.registers import lane_bytes
 from warpbound.quick_dataclasses import dataclass
 
 SECTORS_FOLLOWED = 500_000
-LINES_FOLLOWED = 2048
+LINES_FOLLOWED = 2048  # where each line has few sectors
+AT_MOST = 1.5  # times SECTORS_FOLLOWED, for so many lines
 WORD_B = 4  # a row of an access of local memory
 
 
@@ -334,7 +335,7 @@ def _followed(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]
     if part == 1:
         return result, part
     lines = len(distinct(result.sector >> 2)) / part
-    share = min(1.0, max(part, LINES_FOLLOWED / max(1.0, lines)))
+    share = min(1.0, AT_MOST * part, max(part, LINES_FOLLOWED / max(1.0, lines)))
     return (_sectors(parts, share), share) if share > part else (result, part)
 
 
