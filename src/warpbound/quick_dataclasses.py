@@ -31,7 +31,7 @@ def _frozen(cls: type) -> type:
     own = dict(vars(cls))
     _prepare(cls)
     cls.__dataclass_params__.frozen = True  # type: ignore[attr-defined]
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    fields = dataclasses.fields(cls)
     hashed = _values([field.name for field in fields if (field.compare if field.hash is None else field.hash)])
 
     def hash_of(self: Any) -> int:
@@ -57,7 +57,7 @@ def _prepare(cls: type) -> None:
     if cls.__doc__ is None:
         cls.__doc__ = cls.__name__  # dataclasses would write the signature, and compile __init__ for it
     dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-    fields = dataclasses.fields(cls)  # type: ignore[arg-type]
+    fields = dataclasses.fields(cls)
     for name, method in (
         ("__init__", _Init()),
         ("__repr__", _representation(tuple(field.name for field in fields if field.repr))),

@@ -197,9 +197,9 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
 
 def sectors_of_pages(accesses: Accesses, page_B: int) -> NDArray[np.int64]:
     """Sectors of the accesses, at least one in every page that they touch: nearly all accesses stay within one page."""
-    place = order_by(accesses.pattern.astype(np.int64), (accesses.base >> np.uint64(5)).view(np.int64))
-    differs = begins_of_groups(place, accesses.pattern, accesses.base)  # warps of a block read the same column
-    accesses = accesses.rows(place[differs])
+    keys = accesses.pattern.astype(np.int64), (accesses.base >> np.uint64(5)).view(np.int64)
+    place = order_by(*keys)
+    accesses = accesses.rows(place[begins_of_groups(place, *keys)])  # warps of a block read the same column
     each, per_page = units(accesses.patterns, 5), page_B // SECTOR_B
     count = each.count[accesses.pattern]
     rows = np.flatnonzero(count)
