@@ -109,7 +109,7 @@ def _outputs_of(argument: Argument, index: int) -> Piece:
 
 def _signed(words: NDArray[Any]) -> NDArray[Any]:
     """The smallest number of the type added."""
-    return np.bitwise_xor(words, words.dtype.type(1 << 8 * words.itemsize - 1))
+    return np.asarray(words ^ words.dtype.type(1 << 8 * words.itemsize - 1))
 
 
 _FROM_OUTPUTS: dict[str, Callable[[NDArray[Any]], NDArray[Any]]] = {
