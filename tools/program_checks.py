@@ -236,9 +236,23 @@ def _lifted(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return np.concatenate([low, high], 1)
 
 
+def centres(folder: Path, printed: str) -> bool:
+    """Rodinia's kmeans: Lloyd's iteration from points 0, 1, 2 and 3 until no point changes its cluster."""
+    points = np.loadtxt(folder / "points.txt", dtype=np.float32)[:, 1:].astype(float)
+    means, member = points[:4], np.full(len(points), -1)
+    while True:
+        before, member = member, ((points[:, None] - means) ** 2).sum(2).argmin(1)
+        means = np.array([points[member == i].mean(0) for i in range(4)])
+        if (before == member).all():
+            break
+    listed = printed.partition("Centroid Coordinates")[2].partition("Number of Iteration")[0]
+    rows = [[float(word) for word in words.split()] for words in re.findall(r"\d+:((?: -?\d+\.\d+)+)", listed)]
+    return len(rows) == len(means) and bool(np.allclose(rows, means, rtol=0, atol=0.006))
+
+
 CHECKS: dict[str, Check] = {
     "speckle": speckle, "alignment": alignment, "forces": forces, "costs": costs,
     "nearest": nearest, "solution": solution, "cheapest paths": cheapest_paths,
     "temperatures": temperatures, "layers": layers, "records": records, "clusters": clusters,
-    "wavelets": wavelets, "noise": noise,
+    "wavelets": wavelets, "noise": noise, "centres": centres,
 }  # fmt: skip

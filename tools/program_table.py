@@ -241,6 +241,7 @@ TITLES = (
 )  # fmt: skip
 MEDIANS = "Medians of the programs that passed, for each column separately"
 MEDIAN_TITLES = "launches", "warp instructions executed", "s", "warp instructions per s", "per s of execution"
+UNTIMED = "launches", "kernels without a time"
 SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
 
 
@@ -262,17 +263,24 @@ def table(root: Path, page: str) -> str:
         if key in known:
             one |= {"check": known[key].check, "decides": known[key].decides}
             lines[*key, one["gpu"]] = verdict(one), _line(one)
-    counts = "run", "says that it passed", "ended with 0", "waives itself", "failed, too slow, not built"
+    counts = "run", "says that it passed", "ended with 0", "waives itself", "failed, too slow, not built", *UNTIMED
     parts = [*_head("suite", "GPU", *counts)]
     medians = [*_head("suite", "GPU", "programs", *MEDIAN_TITLES)]
     for suite_name, gpu in sorted({(each, gpu) for each, _, gpu in lines}):
         own = [how for (each, _, on), (how, _) in lines.items() if (each, on) == (suite_name, gpu)]
+        all_rows = [line for (each, _, on), (_, line) in lines.items() if (each, on) == (suite_name, gpu)]
         good = own.count("passed"), own.count("ended with 0"), own.count("waives itself")
-        parts.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good)))
+        parts.append(_row(SUITES[suite_name], gpu, len(own), *good, len(own) - sum(good), *untimed(all_rows)))
         rows = [line for (each, _, on), (how, line) in lines.items() if (each, on, how) == (suite_name, gpu, "passed")]
         medians.append(_row(SUITES[suite_name], gpu, len(rows), *overheads(rows)))
     everything = (line for _, (_, line) in sorted(lines.items()))
     return "\n".join([*parts, "", f"{MEDIANS}:", "", *medians, "", *_head(*TITLES), *everything])
+
+
+def untimed(rows: Sequence[str]) -> tuple[int, int]:
+    """Launches of the programs of these lines, and kernels of them that have no time."""
+    cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in rows]
+    return sum(int(each[3] or 0) for each in cells), sum(int(each[7] or 0) for each in cells)
 
 
 def overheads(rows: Sequence[str]) -> list[str]:
@@ -290,7 +298,7 @@ def overheads(rows: Sequence[str]) -> list[str]:
 def _line(one: dict[str, Any]) -> str:
     how = verdict(one)
     known = *one.get("unsupported", []), *one.get("problems", []), _complaint(str(one.get("output", "")))
-    reasons = [] if how in ("passed", "ended with 0") else known
+    reasons = [] if how in ("passed", "ended with 0") and not one.get("untimed") else known
     return _row(
         one["name"], one["gpu"], how, one.get("launches", ""), one.get("executed", ""),
         f"{one.get('warp_instructions', 0):.3g}", f"{one.get('seconds', 0):.0f}", len(one.get("untimed", [])),

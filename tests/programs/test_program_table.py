@@ -51,3 +51,14 @@ def test_inputs_of_samples_agree_with_their_references(monkeypatch: pytest.Monke
     assert above[0] == 0
     assert np.isclose(values.sum(), diagonal.sum())
     assert np.isclose((values**2).sum(), (diagonal**2).sum() + 2 * (above**2).sum())
+
+
+def test_kernels_without_a_time_are_counted_with_the_reason(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    tool = runpy.run_path(str(ROOT / "tools" / "program_table.py"))
+    rows = ["| a | h200 | passed | 3 | 1 | 1e+03 | 2 | 0 |  |", "| b | h200 | failed | 2 | 1 | 5 | 5 | 1 | why | 0.5 |",
+            "| c | h200 | not built |  |  | 0 | 0 | 0 | why |"]  # fmt: skip
+    assert tool["untimed"](rows) == (5, 1)
+    result = {"name": "simpleAssert", "gpu": "t4", "exit_code": 0, "output": "OK", "problems": ["k: a loop has no end"]}
+    assert "no end" not in tool["_line"](result)
+    assert "no end" in tool["_line"](result | {"untimed": ["k"]})
