@@ -86,9 +86,24 @@ def _points(folder: Path, count: int = 800, features: int = 4) -> None:
     (folder / "points.txt").write_text("\n".join(lines) + "\n")
 
 
+def _mesh(folder: Path, count: int = 384) -> None:
+    """A ring of closed elements as Rodinia's cfd reads them: an area, then for each of four faces the element behind it
+    (from 1; 0: a wing, negative: far away) and its normal."""
+    generator = np.random.default_rng(8)
+    between = generator.normal((1, 0, 0), 0.1, (count, 3))  # the face to the next element
+    wing = generator.normal(0, 0.1, (count, 3))
+    rest = np.roll(between, 1, 0) - between - wing
+    following, areas = np.arange(count) + 1, generator.uniform(1, 2, count)
+    numbers = (following % count + 1, (following - 2) % count + 1, np.zeros(count), np.full(count, -2))
+    faces = zip(numbers, (between, -np.roll(between, 1, 0), wing, rest), strict=True)
+    rows = np.column_stack([areas, *(part for number, normal in faces for part in (number[:, None], normal))])
+    lines = (" ".join(f"{value:.9g}" for value in row) for row in rows)
+    (folder / "mesh.txt").write_text(f"{count}\n" + "\n".join(lines) + "\n")
+
+
 MAKERS: dict[str, Callable[[Path], None]] = {
     "fields": _fields, "graph": _graph, "hurricanes": _hurricanes, "image": _pgm, "tree": _tree, "text": _bytes,
-    "points": _points, "pixels": _pixels,
+    "points": _points, "pixels": _pixels, "mesh": _mesh,
 }  # fmt: skip
 TABLES = tomllib.loads((Path(__file__).parent / "programs.toml").read_text())
 SAMPLE_ARGUMENTS: dict[str, tuple[str, ...]] = {name: tuple(words) for name, words in TABLES["arguments"].items()}

@@ -95,8 +95,8 @@ def rodinia(root: Path) -> Iterator[Project]:
     for name, how in suite("rodinia").items():
         folder = root / "rodinia" / "cuda" / how.folder
         yield Project(
-            "rodinia", name, folder, how.sources, (folder,), how.options, how.arguments, make=how.make, check=how.check,
-            verify=how.verify, run=how.run,
+            "rodinia", name, folder, how.sources, (folder, root / "cuda-samples" / "Common"), how.options,
+            how.arguments, make=how.make, check=how.check, verify=how.verify, run=how.run,
         )  # fmt: skip
 
 
