@@ -1,10 +1,12 @@
 """Texture references, which CUDA 12 removed: NVRTC 11.8 where it is installed, else a sentence with the way out."""
 
+from pathlib import Path
+
 import pytest
 
 import warpbound
 from warpbound.errors import InputError, MissingTool
-from warpbound.program import cuda, nvrtc_choice
+from warpbound.program import cuda, nvrtc_choice, source_files
 from warpbound.program.compile_options import Options
 from warpbound.program.compiler_output import Compiled
 
@@ -53,3 +55,22 @@ def test_nvrtc_11_8_reads_them() -> None:
     assert any("texture references" in note for note in program.assumed)
     with pytest.raises(InputError, match="refuses it, too"):
         warpbound.compile(TEXT, "b200", compiler="nvrtc")
+
+
+def test_a_file_that_needs_its_runner_takes_the_older_nvrtc(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A missing header of the host stops the program around the file, but not its device code."""
+    (tmp_path / ".git").mkdir()
+    kernel = tmp_path / "read.cu"
+    kernel.write_text(TEXT.replace("threadIdx.x)", "FIRST + threadIdx.x)"))
+    (tmp_path / "main.cu").write_text('#define FIRST 3\n#include "read.cu"\n')
+    tried = []
+
+    def compiled(text: str, name: str, arch: int, options: Options) -> Compiled:
+        tried.append((Path(name).name, options.compiler, options.include))
+        raise InputError(f"{name} does not compile.", "Correct the source.")
+
+    monkeypatch.setattr(source_files, "compile_cuda", compiled)
+    with pytest.raises(InputError, match=r"read\.cu does not compile"):
+        warpbound.compile(kernel, "h200", compiler="nvrtc")
+    assert [each[:2] for each in tried] == [("read.cu", "nvrtc"), ("main.cu", "nvrtc"), ("main.cu", "nvrtc-11.8")]
+    assert tried[-1][2] == (tmp_path.resolve(),)  # once, however its path is spelled

@@ -47,6 +47,13 @@ def compile_cuda(text: str, name: str, arch: int, options: Options) -> Compiled:
         return _with_texture_references(text, name, arch, options, refused)
 
 
+def compilers_of(text: str, word: str) -> tuple[str, ...]:
+    """The words of `--compiler` to try for a program that includes this text: the older NVRTC last, if the text has
+    texture references."""
+    older = word in ("auto", "nvrtc") and _TEXTURE_REFERENCE.search(text)
+    return (word, f"nvrtc-{_WITH_TEXTURES}") if older else (word,)
+
+
 def _with_texture_references(text: str, name: str, arch: int, options: Options, refused: InputError) -> Compiled:
     """By the NVRTC that has them. Raises InputError with the way out where it is not installed or refuses the file."""
     reason = f"{name} has texture references (texture<...>), which CUDA 12 removed."

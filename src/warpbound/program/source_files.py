@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from functools import partial
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 
 from warpbound import machine as machines
@@ -17,7 +17,7 @@ from warpbound.program.compile_commands import with_build
 from warpbound.program.compile_options import Options, compiler_name, with_instance
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.cubin import is_cubin
-from warpbound.program.cuda import compile_cuda
+from warpbound.program.cuda import compile_cuda, compilers_of
 from warpbound.program.fatbin import is_binary
 from warpbound.program.header_packages import MissingHeader
 from warpbound.program.issue_table_notes import paced
@@ -152,8 +152,10 @@ def _from_runner(
     from warpbound.program.host_code import kernels_of
 
     own = {signature.name for signature in kernels_of(text, {}).signatures}
-    for runner in runners(source) if own else ():
-        within = replace(options, include=(runner.parent, source.parent, *options.include), home=runner.parent)
+    words = compilers_of(text, options.compiler)
+    for runner, word in product(runners(source) if own else (), words):
+        own_folders = dict.fromkeys((runner.parent, source.parent.resolve()))  # one of two spellings, to be found by it
+        within = replace(options, include=(*own_folders, *options.include), home=runner.parent, compiler=word)
         try:
             every = _from_cuda(read_text(runner), os.path.relpath(runner), machine, kernel, within)
         except WarpboundError:
