@@ -118,7 +118,7 @@ def test_after_an_illegal_address_there_is_a_verdict_and_the_next_run_goes_on(st
         assert "launch_cost" in done.stdout
     assert "threads=32 " in said[0]
     assert "threads=64 " in said[1]
-    assert all("Nothing runs on the GPU any more in this process. Give the same command again" in one for one in said)
+    assert all("Nothing runs on the GPU any more in this process. Repeat the command" in one for one in said)
     done = measure(stub, tmp_path, "--only", "launch")
     assert done.returncode == 0
     raw = load(tmp_path / "launch.json")
