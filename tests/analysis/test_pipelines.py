@@ -91,3 +91,20 @@ def row(**changes):
 ])  # fmt: skip
 def test_the_sentence(pipeline, words):
     assert sentence(pipeline) == words
+
+
+@pytest.mark.broad
+def test_a_cluster_of_two_pairs_of_blocks():
+    """Half of the blocks start products, for whole pairs: no block counts as long, and each SM multiplies its half."""
+    file = ROOT / "examples" / "blackwell" / "pair_product.cu"
+    asked = warpbound.launch(file.with_suffix(".toml"))
+    board = warpbound.gpu("b200")
+    (program,) = programs(file, board, asked.kernel, Options(defines=(("STAGES", "6"),), extra=asked.options))
+    args = {"a": "f16[2048,1024]:rand", "b": "f16[2048,1024]:rand", "c": "f32[2048,2048]:zeros", "n": 2048, "k": 1024}
+    entry = warpbound.analyze(program, board, warpbound.launch(grid=(16, 8), block=128, smem=6 * STAGE_B, args=args))
+    (row,) = entry["pipelines"]
+    assert (row["stages"], row["stage_bytes"], row["fills"]) == (6, STAGE_B, 16)
+    assert entry["sample"]["sampling_error"] == pytest.approx(0, abs=1e-9)
+    tensor = next(x["cycles_per_warp"] for x in entry["bounds"] if x["resource"] == "tensor")
+    assert tensor == pytest.approx(128 * 256 * 1024 / 4096 / 4, rel=0.05)  # four warps a block, 4096 a cycle and SM
+    assert entry["latency"]["cycles"] < 2 * 4 * tensor

@@ -5,6 +5,8 @@ import pytest
 
 import warpbound
 from support.matrix_images import DESCRIPTOR, IMAGE_B, image_of, numbers_of
+from support.paths import EXAMPLES
+from warpbound.emulate.value_slicing import slice_of
 
 pytestmark = pytest.mark.cuda
 
@@ -94,6 +96,32 @@ def test_a_product_of_two_blocks(rows, type_, kind, code):
         else:  # lanes from 64 on have the second half of the columns
             got = both[:, :, :16].reshape(2, 2, 64, 16).transpose(0, 2, 1, 3).reshape(128, columns)
         np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+def in_tiles(matrix):
+    """As the example reads it: tiles of 128 x 64, slices of 16 columns, in each matrices of 8 x 8."""
+    rows, columns = matrix.shape
+    pieces = matrix.reshape(rows // 128, 16, 8, columns // 64, 4, 2, 8)
+    return np.ascontiguousarray(pieces.transpose(0, 3, 4, 1, 5, 2, 6)).reshape(-1)
+
+
+def test_the_example_of_a_cluster_of_two_pairs():
+    """Copies with multicast, arrivals at the neighbour's barriers, a product of 256 x 256 by each pair."""
+    program = warpbound.compile(EXAMPLES / "blackwell" / "pair_product.cu", "b200", options=["-arch=sm_100a"])
+    random, rows, columns, depth = np.random.default_rng(0), 256, 512, 128
+    a, b = (random.standard_normal((extent, depth)).astype(np.float16) for extent in (rows, columns))
+    found = warpbound.run(program, warpbound.launch(grid=(4, 1), block=128, smem=196608, args={
+        "a": in_tiles(a), "b": in_tiles(b), "c": np.zeros((rows, columns), np.float32), "n": columns, "k": depth,
+    }))["c"]  # fmt: skip
+    np.testing.assert_allclose(found, a.astype(np.float64) @ b.T.astype(np.float64), rtol=1e-4, atol=1e-4)
+
+
+def test_products_of_the_example_need_no_values():
+    """Checks that only trap are no calls; copies behind the barrier of the cluster change no address before it."""
+    program = warpbound.compile(EXAMPLES / "blackwell" / "pair_product.cu", "b200", options=["-arch=sm_100a"])
+    own = slice_of(program)
+    assert {program.instructions[at].opcode for at in own.unread} == {"UBLKCP"}
+    assert {"UTCHMMA", "LDTM", "STG"} <= {program.instructions[at].opcode for at in own.unneeded}
 
 
 @pytest.mark.parametrize(

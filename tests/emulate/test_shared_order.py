@@ -52,6 +52,30 @@ def test_a_store_behind_a_barrier_behind_the_load_is_no_source(lines, reaches):
     assert SharedOrder(code).sources({first, late}, {load}) == ({first, late} if reaches else {first})
 
 
+COPIES = [
+    "MOV R2, RZ", "LDS R9, [RZ]", "UCGABAR_ARV", "UCGABAR_WAIT", BARRIER, "UBLKCP.S.G [UR6], [UR8], UR4", "EXIT",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("lines, reaches", [
+    (COPIES, False), ([*COPIES[:2], *COPIES[4:]], True), (["UCGABAR_ARV", *COPIES[:2], *COPIES[3:]], True),
+    ([*COPIES[:2], "UCGABAR_ARV", "@P0 UCGABAR_WAIT", *COPIES[4:]], True),
+])  # fmt: skip
+def test_a_bulk_copy_may_come_from_a_block_that_is_ahead(lines, reaches):
+    """A barrier of the block does not hold the other blocks of the cluster; a load while they may go on is too late."""
+    lines = [*lines[:-1], "UCGABAR_ARV", "UCGABAR_WAIT", "EXIT"]
+    code = program(lines)
+    load, copy = at(code, "LDS R9"), at(code, "UBLKCP")
+    assert (copy in SharedOrder(code).sources({copy}, {load})) is reaches
+
+
+def test_a_load_of_some_threads_is_before_the_barrier_that_all_reach():
+    lines = [f"@P0 {line}" if line.startswith("LDS R9") else line for line in LINES]
+    code = program(lines)
+    late = at(code, "STS [R0+0x400]")
+    assert SharedOrder(code).sources({late}, {at(code, "@P0 LDS R9")}) == set()
+
+
 @pytest.mark.parametrize("lines, depends", [(LINES, False), (without_barrier_behind_the_load(), True)])
 def test_neither_addresses_nor_values_follow_from_what_comes_later(lines, depends):
     code = program(lines)

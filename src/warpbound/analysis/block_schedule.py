@@ -18,7 +18,7 @@ from warpbound.emulate import Trace
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.blocks import BlockClass
-from warpbound.workload.dynamic import Sample
+from warpbound.workload.dynamic import Sample, alike_clusters
 
 Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -45,6 +45,12 @@ class BlockPaths:
             return False
         each = self.length[self.of_block]
         return bool(each.max() > UNEVEN * each.mean())
+
+
+def uneven_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
+    """As `block_paths`; None where blocks differ by their roles in a cluster alone."""
+    paths = block_paths(trace, sample, mean)
+    return None if paths is not None and paths.uneven and alike_clusters(trace) else paths
 
 
 def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:

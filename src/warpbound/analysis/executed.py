@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from warpbound.adapt.resources import demand
 from warpbound.analysis.atomic_contention import hottest_updates
-from warpbound.analysis.block_schedule import block_paths
+from warpbound.analysis.block_schedule import uneven_paths
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.execution_summary import (
     Observed,
@@ -46,6 +46,7 @@ from warpbound.workload.barrier_intervals import pieces
 from warpbound.workload.dynamic import (
     LONGEST_STREAM,
     Sample,
+    alike_clusters,
     executed_work,
     longest_over_typical,
     mean_per_warp,
@@ -179,7 +180,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += _pipeline_notes(case, trace, traffic)
     notes += (_idle_note(program, sample, trace.of_blocks),) if sample.idle else ()
     per_warp = representative_executions(trace, sample)
-    rare = "" if sample.exact else warning(program, trace, per_warp, block_numbers(program))
+    rare = "" if sample.exact or alike_clusters(trace) else warning(program, trace, per_warp, block_numbers(program))
     notes += (rare,) if rare else ()
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
@@ -209,7 +210,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         errors=traffic.errors,
         blocks=trace.of_blocks,
         idle=sample.idle,
-        paths=block_paths(trace, sample, float(counts.sum())),
+        paths=uneven_paths(trace, sample, float(counts.sum())),
     )
 
 

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warpbound.analysis.case import Case, product
 from warpbound.emulate import Trace
 from warpbound.emulate.block_classes import Classes, block_classes
-from warpbound.emulate.clusters import cluster_of
+from warpbound.emulate.clusters import cluster_of, ranks
 from warpbound.emulate.launch_memory import prepare, waits_for_grid
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.isa.opcodes import FIRST
@@ -78,6 +78,11 @@ def working_blocks(case: Case, launch: Launch, execute: Execute) -> WorkingBlock
     """The working blocks of a launch. Raises InputError where its arguments do not fit the kernel."""
     program, blocks = case.program, product(launch.grid)
     alone = program.arch >= FIRST and cluster_of(program, launch) == (1, 1, 1) and not waits_for_grid(program)
+    cluster = cluster_of(program, launch)
+    has_roles = any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions)
+    if program.arch >= FIRST and cluster != (1, 1, 1) and has_roles and blocks <= MOST_BLOCKS:
+        of_class = ranks(np.arange(blocks), launch.grid, cluster)
+        return WorkingBlocks(None, launch.grid, of_class, np.ones(product(cluster), np.int64), exact=False)
     if not 1 < blocks <= MOST_BLOCKS or not alone or draws_work_from_counter(program):
         return WorkingBlocks(None, launch.grid, _one_class(blocks), np.ones(1, np.int64), exact=False)
     classes = block_classes(program, launch, prepare(program, launch), np.arange(blocks))

@@ -45,6 +45,11 @@ def together(blocks: NDArray[np.int64], grid: Dim, cluster: Dim) -> NDArray[np.i
     return _linear(at, grid).ravel()
 
 
+def ranks(blocks: NDArray[np.int64], grid: Dim, cluster: Dim) -> NDArray[np.int64]:
+    """The rank of each block in its cluster."""
+    return _linear([at % size for at, size in zip(_axes(blocks, grid), cluster, strict=True)], cluster)
+
+
 def _axes(numbers: NDArray[np.int64], sizes: Sequence[int]) -> list[NDArray[np.int64]]:
     """x, y, z of linear numbers."""
     x, y, _ = sizes

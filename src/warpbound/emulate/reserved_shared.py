@@ -74,7 +74,9 @@ def _result(constants: Constants, instruction: Instruction) -> Constant | None:
         return (_RANK, 0) if instruction.operands[1].text == "SR_CgaCtaId" else None
     if instruction.opcode in ("UMOV", "MOV"):
         return sources[0]
-    if instruction.opcode == "ULEA" and len(sources) == 3:
+    if instruction.opcode == "IMAD" and all(x.index == RZ for x in instruction.operands[1:3]):  # a move by another pipe
+        return sources[2]
+    if instruction.opcode in ("ULEA", "LEA") and not instruction.modifiers and len(sources) == 3:
         rank, start, shift = sources
         if rank == (_RANK, 0) and start is not None and start[0] == _NUMBER and shift == (_NUMBER, WINDOW_BITS):
             return _ADDRESS, start[1]

@@ -1,18 +1,22 @@
 """Stores to shared memory that no thread of the block executes before a load: their values never reach it.
 
-Models   A load outside loops that every thread passes before a barrier of the block, and a store behind that barrier.
-Omits    Generic accesses, atomics and bulk copies, which may come from another block; kernels with calls.
+Models   A load outside loops to which no way leads from a barrier of the block, and a store to which every way leads
+         through that barrier.
+         Bulk copies may come from another block: where there are barriers of the cluster, one of these.
+Omits    Generic accesses and atomics; kernels with calls.
 """
 
 from bisect import bisect_right
 from collections.abc import Iterable, Set
 from functools import cached_property
+from itertools import pairwise
 
-from warpbound.program.control_flow import calls, dominates
+from warpbound.program.control_flow import calls_that_return, dominates
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.recent_results import remember
 
+_ARRIVE, _WAIT = "UCGABAR_ARV", "UCGABAR_WAIT"
 _OWN = frozenset({"shared"})
 
 
@@ -22,19 +26,27 @@ class SharedOrder:
     def __init__(self, program: Program) -> None:
         self._code, self._flow = program.instructions, program.flow
         self._starts = [block.first for block in self._flow.blocks]
-        self._repeated: dict[int, bool] = {}
+        self._behind_block: dict[int, frozenset[int]] = {}
         self._known: dict[tuple[int, int], bool] = {}  # load and store -> whether the store is behind it
 
     @cached_property
-    def _barriers(self) -> list[int]:
-        """Barriers of all threads of the block; none where a call may lead around them."""
-        if any(calls(instruction) for instruction in self._code):
+    def _barriers(self) -> list[tuple[int, int]]:
+        """Barriers of all threads of the block, where they arrive and where they go on; none where a call may lead
+        around them."""
+        if calls_that_return(self._code):
             return []
-        return [i for i, instruction in enumerate(self._code) if _of_whole_block(instruction)]
+        return self._of_cluster + [(i, i) for i, each in enumerate(self._code) if _of_whole_block(each)]
+
+    @cached_property
+    def _of_cluster(self) -> list[tuple[int, int]]:
+        """Barriers of all threads of the cluster."""
+        ends = [i for i, each in enumerate(self._code) if each.opcode in (_ARRIVE, _WAIT)]
+        pairs = [pair for pair in pairwise(ends) if [self._code[i].opcode for i in pair] == [_ARRIVE, _WAIT]]
+        return [pair for pair in pairs if all(self._code[i].guard is None for i in pair)]
 
     def sources(self, stores: Iterable[int], loads: Set[int]) -> set[int]:
         """Those of the stores whose values one of the loads may read."""
-        if not self._barriers or not all(_is_plain_load(self._code[i]) and not self._repeats(i) for i in loads):
+        if not self._barriers or not all(_is_plain_load(self._code[i]) and not self._leads_to(i, i) for i in loads):
             return set(stores)
         return {
             store
@@ -45,33 +57,38 @@ class SharedOrder:
     def _behind(self, load: int, store: int) -> bool:
         behind = self._known.get((load, store))
         if behind is None:
-            behind = any(self._before(load, barrier) and self._before(barrier, store) for barrier in self._barriers)
+            far = self._code[store].traits.kind == "bulk_copy" and self._of_cluster
+            barriers = self._of_cluster if far else self._barriers
+            behind = any(
+                not self._leads_to(first, load) and self._leads_through(last, store) for first, last in barriers
+            )
             self._known[load, store] = behind
         return behind
 
-    def _before(self, first: int, second: int) -> bool:
+    def _leads_through(self, first: int, second: int) -> bool:
         """Whether every way to the second instruction leads through the first."""
         above, below = self._block(first), self._block(second)
         return first < second if above == below else dominates(self._flow.dominators, above, below)
 
+    def _leads_to(self, first: int, second: int) -> bool:
+        """Whether a way leads from the first instruction to the second."""
+        above, below = self._block(first), self._block(second)
+        return (above == below and first < second) or below in self._reached(above)
+
     def _block(self, index: int) -> int:
         return bisect_right(self._starts, index) - 1
 
-    def _repeats(self, index: int) -> bool:
-        """Whether a way leads from an instruction to itself."""
-        own = self._block(index)
-        if own not in self._repeated:
-            self._repeated[own] = self._returns_to(own)
-        return self._repeated[own]
-
-    def _returns_to(self, own: int) -> bool:
-        seen, pending = set[int](), list(self._flow.blocks[own].follows)
-        while pending:
-            block = pending.pop()
-            if block not in seen:
-                seen.add(block)
-                pending += self._flow.blocks[block].follows
-        return own in seen
+    def _reached(self, own: int) -> frozenset[int]:
+        """The blocks to which a way leads from a block."""
+        if own not in self._behind_block:
+            reached, pending = set[int](), list(self._flow.blocks[own].follows)
+            while pending:
+                block = pending.pop()
+                if block not in reached:
+                    reached.add(block)
+                    pending += self._flow.blocks[block].follows
+            self._behind_block[own] = frozenset(reached)
+        return self._behind_block[own]
 
 
 @remember(4)
@@ -91,4 +108,7 @@ def _is_plain_load(instruction: Instruction) -> bool:
 
 
 def _is_plain_store(instruction: Instruction) -> bool:
-    return instruction.traits.kind in ("store", "copy") and instruction.traits.stores == _OWN
+    traits = instruction.traits
+    if traits.kind == "bulk_copy":
+        return "shared" in traits.stores
+    return traits.kind in ("store", "copy") and traits.stores == _OWN and instruction.opcode != "STAS"

@@ -8,7 +8,7 @@ Models   Liveness backwards through the control flow from branches, addresses an
          whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
          Divisions and roots whose results nobody needs take their short way (`short_ways`).
          Shuffles of parted warps are left out where they are functions: a trace of which a warp parts is made again.
-Omits    Code that calls other functions: all of it is in the slice.
+Omits    Code that calls other functions (those that begin with a trap never return): all of it is in the slice.
 """
 
 from collections.abc import Iterable, Iterator, Sequence, Set
@@ -19,7 +19,7 @@ from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder, shared_order
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways, whole_warp_branches
 from warpbound.isa.traits import GENERIC
-from warpbound.program.control_flow import calls
+from warpbound.program.control_flow import calls_that_return
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import predicate_mask, reads, writes
@@ -127,7 +127,7 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     after = follows(program, {at: way.begin for at, way in ways.items()}, whole_warp)
     inside = reached(program, after)
     nothing = Slice(frozenset(), {}, whole_warp)
-    if any(calls(code[i]) for i in inside):
+    if calls_that_return(code) & inside:
         return nothing
     if _writes_maps(code):
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]

@@ -70,6 +70,16 @@ def calls(instruction: Instruction) -> bool:
     return instruction.traits.kind == "call"
 
 
+def calls_that_return(code: Sequence[Instruction]) -> frozenset[int]:
+    """The calls, without those of functions that begin with a trap: checks around allocations of tensor memory."""
+    traps = {instruction.address for instruction in code if instruction.traits.kind == "trap"}
+
+    def is_check(call: Instruction) -> bool:
+        return any(x.kind == "label" and int(x.value) in traps for x in call.operands)
+
+    return frozenset(at for at, instruction in enumerate(code) if calls(instruction) and not is_check(instruction))
+
+
 def flow(instructions: Sequence[Instruction], labels: Iterable[int], functions: Iterable[int] = ()) -> Flow:
     """Blocks and loops of a kernel.
 

@@ -200,7 +200,16 @@ def probe_deviation(trace: Trace, sample_: Sample, probed: Trace) -> float:
     if not inner.any():
         return 0.0
     means = [float(each.sum(axis=1).mean()) for each in (trace.executed[inner], probed.executed)]
+    if sample_.of_grid is not None and alike_clusters(trace):
+        means[0] = _as_their_classes(trace, sample_.of_grid, probed)
     return abs(means[0] - means[1]) / max(1.0, *means)
+
+
+def _as_their_classes(trace: Trace, of_grid: NDArray[np.int64], other: Trace) -> float:
+    """Mean instructions of the warps of another trace, if each block did as much as the mean one of its class here."""
+    issued, own = trace.executed.sum(axis=1), of_grid[trace.warps[:, 0]]
+    of_class = np.bincount(own, issued) / np.maximum(1, np.bincount(own))
+    return float(of_class[np.minimum(of_grid[other.warps[:, 0]], len(of_class) - 1)].mean())
 
 
 def end_block_ratio(trace: Trace, sample_: Sample) -> float:
@@ -288,8 +297,23 @@ def _of_warps(trace: Trace, sample_: Sample | None) -> NDArray[np.float64]:
 
 
 def longest_over_typical(trace: Trace, sample_: Sample) -> float:
-    """Instructions of the longest sampled warp over those of the typical one."""
+    """Instructions of the longest sampled warp over those of the typical one; 1 where warps have roles and every
+    cluster has such a warp."""
+    if alike_clusters(trace):
+        return 1.0
     return float(trace.executed.sum(axis=1).max()) / max(1, _instructions(trace, sample_))
+
+
+def alike_clusters(trace: Trace) -> bool:
+    """Whether warps have roles that meet at mbarriers, and about one block of each cluster has a warp nearly as long as
+    the longest: blocks then differ by their roles, and a cluster takes as long as the others."""
+    if trace.meetings is None:
+        return False
+    blocks, own = np.unique(trace.warps[:, 0], return_inverse=True)
+    longest = np.zeros(len(blocks), np.int64)
+    np.maximum.at(longest, own, trace.executed.sum(axis=1))
+    size = len(set(trace.meetings.blocks))
+    return bool((longest >= NEARLY_ALL * longest.max()).mean() >= 1 / (2 * max(1, size)))
 
 
 def path_share(trace: Trace, sample_: Sample) -> float:

@@ -93,12 +93,12 @@ class _Part:
 
 @dataclass
 class _Filling:
-    """A fill that is under way."""
+    """A fill that is under way. warp : that asked for it in the barrier's own block, not yet: -1."""
 
     asked: float
-    freed: float
-    freed_by: tuple[Phase, ...]
-    warp: int
+    freed: float = 0.0
+    freed_by: tuple[Phase, ...] = ()
+    warp: int = -1
     copies: dict[int, int] = field(default_factory=dict)
     taken: float = float("inf")
 
@@ -123,6 +123,10 @@ class _Run:
                 if part.event is not None and part.event.kind is not Kind.TEST:
                     for phase in part.event.barriers:
                         self.to_come[phase] += 1
+        self.home = {
+            barrier: block for block, events in zip(meetings.blocks, meetings.events, strict=True)
+            for many in events.values() for each in many if each.kind is Kind.TEST for barrier, _ in each.barriers
+        }  # barrier -> the block that tests it: its own
         self.place = [0] * len(self.warps)
         self.done: dict[Phase, float] = {}
         self.parked: defaultdict[Phase, list[int]] = defaultdict(list)
@@ -209,8 +213,10 @@ class _Run:
         self.engine_free[block] = start + busy
         self.engine_busy[block] += busy
         for phase in event.barriers:
-            fill = self.fills.setdefault(phase, _Filling(time, self.freed[number], self.freed_by[number], number))
+            fill = self.fills.setdefault(phase, _Filling(time))
             fill.copies[at] = fill.copies.get(at, 0) + event.size_B
+            if fill.warp < 0 and self.home.get(phase[0], block) == block:
+                fill.warp, fill.freed, fill.freed_by = number, self.freed[number], self.freed_by[number]
         return start + moving + engine.latency[at]
 
     def timeline(self) -> Timeline:
@@ -218,7 +224,7 @@ class _Run:
         longest = max(range(len(streams)), key=lambda number: len(streams[number]))
         ended = [
             Fill(phase, x.asked, self.done[phase], x.taken, x.freed, x.freed_by, x.copies, x.warp)
-            for phase, x in self.fills.items()
+            for phase, x in self.fills.items() if x.warp >= 0
         ]
         return Timeline(
             cycles=max((warp.free for warp in self.warps), default=0.0),
