@@ -1,6 +1,11 @@
-"""Which variants of a kernel are worth trying, by what its answer says."""
+"""Which variants of a kernel are worth trying, by what its answer says.
 
-from collections.abc import Iterator
+Models   A change that acts on one resource alone is tried where a what-if of that resource promises a gain: loads past
+         L1, carve-outs, unrolled loops by more than the least factor. Fast mathematics is tried where the kernel has
+         instructions that it replaces.
+"""
+
+from collections.abc import Iterator, Sequence
 
 from warpbound.advice import l2_policy, launch_variants, thread_rewrites
 from warpbound.advice.array_rewrites import hoisted, padded, restricted, summed_in_register, unrolled
@@ -15,6 +20,8 @@ from warpbound.residency import Residency
 from warpbound.result.kernel import KernelResult
 
 FACTORS = (2, 4, 8)  # of unrolled loops
+OF_L1, PAST_L1 = ("carve-out", "for L1"), ("past L1",)  # words of what-ifs
+OF_ROUNDS = ("loads in flight", "fewer instructions", "load and store instructions", "fewer integer")
 SPREAD = 1.5         # times the sectors that would hold the bytes, from which on other axes are tried
 MORE_BLOCKS = 2      # resident blocks beyond those of now that launch bounds ask for
 LEAST_REGISTERS = 24
@@ -31,9 +38,9 @@ def candidates(
     axes = [axis for axis, name in enumerate("xy") if kernel is None or f"blockDim.{name}" in words(kernel.node)]
     more = [
         *launch_variants.block_sizes(question, program, axes),
-        *(launch_variants.carveouts(question, board) if _reads_again(entry) else ()),
+        *(launch_variants.carveouts(question, board) if _reads_again(entry) and _promised(entry, OF_L1) else ()),
         *(l2_policy.windows(question, board) if l2_policy.reads_dram_again(entry, board) else ()),
-        *launch_variants.compiler_options(question, () if source else _register_limits(residency)),
+        *launch_variants.compiler_options(question, () if source else _register_limits(residency), _special(entry)),
         *launch_variants.compilers(question),
     ]
     return [*source, *more]
@@ -53,11 +60,12 @@ def _of_the_source(
     yield from hoisted(question, kernel)
     yield from vectorised(question, kernel)
     yield from restricted(question, kernel)
-    if _reads_again(entry):
+    if _reads_again(entry) and _promised(entry, PAST_L1):
         yield from past_l1(question, kernel)
     if l2_policy.reads_dram_again(entry, board):
         yield from l2_policy.streamed(question, kernel, board)
-    yield from _hottest(unrolled(question, kernel, FACTORS), entry)
+    factors = FACTORS if _promised(entry, OF_ROUNDS) else FACTORS[:1]
+    yield from _hottest(unrolled(question, kernel, factors), entry)
     yield from thread_rewrites.launch_bounds(question, kernel, _least_blocks(residency))
 
 
@@ -66,6 +74,16 @@ def _reads_again(entry: KernelResult) -> bool:
     memory = entry.memory
     read_B, distinct_B = SECTOR_B * (memory.l2_sectors_read or 0.0), memory.touched_bytes or 0.0
     return bool(memory.l1_sectors_load) and read_B > AGAIN * distinct_B
+
+
+def _promised(entry: KernelResult, words: Sequence[str]) -> bool:
+    """Whether a what-if of a kind, by its words, is worth a line."""
+    return any(word in each.change for each in entry.whatifs for word in words)
+
+
+def _special(entry: KernelResult) -> bool:
+    """Whether special functions or FP64 instructions, which stand in divisions too, are executed."""
+    return any(entry.instructions.by_pipe.get(pipe, 0.0) > 0 for pipe in ("xu", "fp64"))
 
 
 def _spread(entry: KernelResult) -> float:

@@ -62,10 +62,10 @@ def carveouts(question: Question, board: Gpu) -> Iterator[Variant]:
             yield Variant("carve-out", change, "launch", after, apply=words)
 
 
-def compiler_options(question: Question, registers: Sequence[int]) -> Iterator[Variant]:
-    """Fast mathematics, multiplications and additions apart, and register limits."""
+def compiler_options(question: Question, registers: Sequence[int], special: bool) -> Iterator[Variant]:
+    """Fast mathematics where there are special functions, multiplications and additions apart, and register limits."""
     own = question.options.extra
-    if not any("fast_math" in word for word in own):
+    if special and not any("fast_math" in word for word in own):
         yield _with_option(question, "fast math", FAST, ROUNDED)
     if not any("fmad" in word for word in own):
         yield _with_option(question, "fused multiply-add", UNFUSED, ROUNDED)
