@@ -16,7 +16,7 @@ SOURCE = Path(__file__).with_name("block_loads.cu")
 ROUNDS, WARPS = 16, 8
 EXPECTED = {  # different sectors that a block loads, over all; round trips through memory
     "one_row_for_all": (1 / WARPS, 0), "each_its_own": (1.0, 0), "recurrence": (1.0, ROUNDS - 2),
-    "in_place": (1 / 8, 0),
+    "in_place": (1 / 8, 0), "copied_past_l1": (1.0, 0), "copied_through_l1": (1 / WARPS, 0),
 }  # fmt: skip
 
 

@@ -40,7 +40,10 @@ def candidates(
         *launch_variants.block_sizes(question, program, axes),
         *(launch_variants.carveouts(question, board) if _reads_again(entry) and _promised(entry, OF_L1) else ()),
         *(l2_policy.windows(question, board) if l2_policy.reads_dram_again(entry, board) else ()),
-        *launch_variants.compiler_options(question, () if source else _register_limits(residency), _special(entry)),
+        *(
+            each for each in launch_variants.compiler_options(question, () if source else _register_limits(residency))
+            if each.mechanism != launch_variants.FAST_MATH or _special(entry)
+        ),
         *launch_variants.compilers(question),
     ]
     return [*source, *more]

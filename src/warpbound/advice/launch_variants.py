@@ -13,6 +13,7 @@ from warpbound.program.nvrtc_release import releases
 
 LEAST_THREADS = 64
 FACTORS = ((2, 1), (1, 2), (4, 1), (1, 4))  # block sizes times the first by the second number
+FAST_MATH = "fast math"  # a mechanism
 FAST, UNFUSED = "--use_fast_math", "-fmad=false"
 
 
@@ -62,11 +63,11 @@ def carveouts(question: Question, board: Gpu) -> Iterator[Variant]:
             yield Variant("carve-out", change, "launch", after, apply=words)
 
 
-def compiler_options(question: Question, registers: Sequence[int], special: bool) -> Iterator[Variant]:
-    """Fast mathematics where there are special functions, multiplications and additions apart, and register limits."""
+def compiler_options(question: Question, registers: Sequence[int]) -> Iterator[Variant]:
+    """Fast mathematics, multiplications and additions apart, and register limits."""
     own = question.options.extra
-    if special and not any("fast_math" in word for word in own):
-        yield _with_option(question, "fast math", FAST, ROUNDED)
+    if not any("fast_math" in word for word in own):
+        yield _with_option(question, FAST_MATH, FAST, ROUNDED)
     if not any("fmad" in word for word in own):
         yield _with_option(question, "fused multiply-add", UNFUSED, ROUNDED)
     if not any("maxrregcount" in word for word in own):

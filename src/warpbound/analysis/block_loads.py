@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from warpbound.distinct_values import distinct
-from warpbound.memory.requests import sector_list
+from warpbound.memory.requests import bypasses_l1, sector_list
 from warpbound.program import Program
 
 if TYPE_CHECKING:
@@ -20,15 +20,31 @@ MOST = 10_000  # accesses of a block or a warp that are looked at
 
 
 def once_of_again(program: Program, run: "SampleRun") -> float:
-    """Different sectors that a block loads, over all that its warps load; 0 where it loads nothing."""
+    """Different sectors that a block loads, over all that its warps load; 0 where it loads nothing.
+
+    What is copied to shared memory past L1 is kept on the SM already: each of its sectors counts as a different one.
+    """
     trace = run[0]
     accesses = trace.accesses.get("global")
     if accesses is None or not len(trace.blocks):
         return 0.0
     of_block = trace.warps[accesses.warp, 0] == trace.blocks[len(trace.blocks) // 2]
-    own = np.flatnonzero(of_block & np.isin(accesses.instruction, plain_accesses(program, "load")))[:MOST]
-    sectors = sector_list(accesses.rows(own)).sector
-    return len(distinct(sectors)) / len(sectors) if len(sectors) else 0.0
+    past_l1 = [index for index in copies(program) if bypasses_l1(program.instructions[index])]
+    every = [*plain_accesses(program, "load"), *copies(program)]
+    own = np.flatnonzero(of_block & np.isin(accesses.instruction, every))[:MOST]
+    listed = sector_list(accesses.rows(own))
+    copied = np.isin(accesses.instruction[own], past_l1)[listed.row]
+    different = len(distinct(listed.sector[~copied])) + np.count_nonzero(copied)
+    return different / len(copied) if len(copied) else 0.0
+
+
+def copies(program: Program) -> list[int]:
+    """Copies from global to shared memory."""
+    return [
+        index
+        for index, each in enumerate(program.instructions)
+        if each.traits.kind in ("copy", "bulk_copy") and "global" in each.traits.loads and "shared" in each.traits.stores
+    ]
 
 
 def round_trips(program: Program, run: "SampleRun") -> float:
