@@ -43,7 +43,9 @@ def copies(program: Program) -> list[int]:
     return [
         index
         for index, each in enumerate(program.instructions)
-        if each.traits.kind in ("copy", "bulk_copy") and "global" in each.traits.loads and "shared" in each.traits.stores
+        if each.traits.kind in ("copy", "bulk_copy")
+        and "global" in each.traits.loads
+        and "shared" in each.traits.stores
     ]
 
 
