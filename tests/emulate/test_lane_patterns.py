@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from warpbound.emulate import recorded_accesses
 from warpbound.emulate.lane_patterns import LANES, Packed, joined, packed
 from warpbound.emulate.recorded_accesses import Piece, Rows
+from warpbound.emulate.repeated_accesses import extend, moved
 from warpbound.emulate.trace import Accesses
 
 ADDRESSES = st.lists(st.sampled_from((0, 4, 64, 1024)), min_size=LANES, max_size=LANES)
@@ -67,3 +68,18 @@ def test_rows_packed_in_parts_are_those_packed_together(monkeypatch: pytest.Monk
     assert whole.times.tolist() == [1] * 3 + [2] + [1] * 9 + [5] * 2 + [1] * 5
     for name in ("instruction", "warp", "base", "times", "addresses", "active"):
         assert np.array_equal(getattr(parts, name), getattr(whole, name)), name
+
+
+def test_rounds_that_are_recorded_at_once_are_those_recorded_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(recorded_accesses, "PACKED_ROWS", 4)
+    warps, lanes = np.arange(3), np.arange(LANES, dtype=np.uint64)
+    pieces = [Piece(i, warps, (1000 * i + 512 * warps[:, None] + 4 * lanes).astype(np.uint64), None) for i in range(3)]
+    steps = [np.full((3, LANES), 128 * (i + 1)) for i in range(3)]
+    at_once, one_by_one = Rows(1 << 30, packs=True), Rows(1 << 30, packs=False)
+    assert extend(at_once, list(zip(pieces, steps, strict=True)), 8) == 8
+    for number in range(1, 9):
+        for piece, step in zip(pieces, steps, strict=True):
+            one_by_one.append(moved(piece, number * step))
+    both = at_once.joined(), one_by_one.joined()
+    for name in ("instruction", "warp", "base", "addresses"):
+        assert np.array_equal(*(getattr(each, name) for each in both)), name

@@ -49,14 +49,17 @@ class Rows:
         """One of the pieces is executed so many times more; it stays one row, at its place."""
         self.repeats[id(piece)] += times
 
-    def pack(self) -> None:
-        """Pack the pieces; a piece that was recorded several times is one, at the place of the first."""
+    def pack(self, together: int | None = None) -> None:
+        """Pack the pieces; a piece that was recorded several times is one, at the place of the first.
+
+        together : accesses that are packed at once; None: PACKED_ROWS, which bounds the memory.
+        """
         repeats = Counter(map(id, self.pieces)) + self.repeats
         pieces = list({id(piece): piece for piece in self.pieces}.values())
         self.pieces, self.waiting, self.repeats = [], 0, Counter()
         rows = np.cumsum([0, *(len(piece.warps) for piece in pieces)])
-        ends = dict.fromkeys(np.searchsorted(rows, np.arange(0, rows[-1], PACKED_ROWS)).tolist() + [len(pieces)])
-        for begin, end in pairwise(ends):  # bounds the memory
+        begins = np.searchsorted(rows, np.arange(0, rows[-1], together or PACKED_ROWS)).tolist()
+        for begin, end in pairwise(dict.fromkeys([*begins, len(pieces)])):
             self._pack(pieces[begin:end], repeats)
 
     def _pack(self, pieces: list[Piece], repeats: Counter[int]) -> None:

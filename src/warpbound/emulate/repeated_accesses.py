@@ -40,7 +40,7 @@ def extend(rows: Rows, round_: Sequence[tuple[Piece, Steps]], rounds: int) -> in
     first_round = Rows(rows.base, packs=False)
     for number in range(1, period + 1):
         first_round.pieces += [moved(piece, number * step) for piece, step in round_]
-    first_round.pack()
+    first_round.pack(1 + period * len(steps))  # as one, of which all rounds are copies
     first, shifts = first_round.older[0], np.arange(times)[:, None] * (period * np.tile(steps, period))
     if rows.pieces:
         rows.pack()
