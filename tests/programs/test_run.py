@@ -40,6 +40,7 @@ def test_a_program_passes_its_own_check(vector_add: tuple[dict[str, Any], Said])
     report, done = vector_add
     assert report["exit_code"] == 0
     assert "passed in" in done.err
+    assert 0 < report["execution_s"] < 60
     assert done.code == ANSWERED
 
 

@@ -5,6 +5,7 @@ across processes. Each process takes every n-th chunk of blocks.
 """
 
 import os
+import time
 from collections.abc import Callable
 from functools import partial
 
@@ -26,22 +27,26 @@ WORTH = 1_000_000  # warp instructions from which on processes are started: a tw
 
 @dataclass(frozen=True)
 class Part:
-    """What one process has done. strays : as of the image. problem : reason and hint of the error that ended it."""
+    """What one process has done. strays : as of the image. seconds : of its processor time. problem : reason and hint of the error that ended it."""
 
     printed: list[bytes]
     read: set[int]
     stored: set[int]
     strays: int
+    seconds: float
     problem: tuple[str, str] | None = None
 
 
-def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> None:
-    """Execute the whole grid. instructions : warp instructions. Raises InputError as `run_blocks` does."""
+def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> float:
+    """Execute the whole grid; the processor time that another process needs beyond this one, s.
+
+    instructions : warp instructions. Raises InputError as `run_blocks` does.
+    """
     blocks = kernel.whole_clusters(np.arange(kernel.block_count))
     processes = min(len(os.sched_getaffinity(0)), len(blocks) // kernel.cluster_size)
     if processes < 2 or instructions < WORTH or not divisible(kernel):
         run_blocks(kernel, blocks, STEP_LIMIT)
-        return
+        return 0.0
     parts = _in_processes([partial(_part, kernel, image, own) for own in shares(kernel, blocks, processes)])
     if image.printed is not None:
         image.printed += [text for part in parts for text in part.printed]
@@ -52,6 +57,7 @@ def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> Non
     for part in parts:
         if part.problem is not None:
             raise InputError(*part.problem)
+    return max(part.seconds for part in parts) - parts[0].seconds
 
 
 def divisible(kernel: Kernel) -> bool:
@@ -71,12 +77,12 @@ def shares(kernel: Kernel, blocks: NDArray[np.int64], processes: int) -> list[ND
 
 def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
     image.printed = [] if image.printed is not None else None
-    problem = None
+    problem, began = None, time.thread_time()
     try:
         run_blocks(kernel, blocks, STEP_LIMIT)
     except InputError as error:
         problem = error.reason, error.hint
-    return Part(image.printed or [], image.read, image.stored, image.strays, problem)
+    return Part(image.printed or [], image.read, image.stored, image.strays, time.thread_time() - began, problem)
 
 
 def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
@@ -87,6 +93,6 @@ def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
         try:
             parts.append(end.recv())
         except EOFError:
-            parts.append(Part([], set(), set(), 0, ("A process of the emulator has died.", "")))
+            parts.append(Part([], set(), set(), 0, 0.0, ("A process of the emulator has died.", "")))
         process.join()
     return parts

@@ -62,7 +62,8 @@ class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of `run`.
 
     execute : `all` or `sampled`. end_s : predicted time from the first to the last thing that the device did.
-    execution_s : time that executing all blocks has taken here.
+    execution_s : processor time that executing all blocks has taken here, of the process that took longest: time by the
+    clock on a machine with nothing else to do.
     """
 
     schema_version: Literal["1"]
