@@ -27,8 +27,8 @@ WORTH = 1_000_000  # warp instructions from which on processes are started: a tw
 
 @dataclass(frozen=True)
 class Part:
-    """What one process has done. strays : as of the image. seconds : of its processor time. problem : reason and hint of
-    the error that ended it."""
+    """What one process has done. strays : as of the image. seconds : of its processor time. problem : reason and hint
+    of the error that ended it."""
 
     printed: list[bytes]
     read: set[int]
