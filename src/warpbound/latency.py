@@ -203,6 +203,8 @@ def _visible(instruction: Instruction, wait: Wait, memory: MemoryLatency) -> Wai
     idle = _row("stall_zero", memory) if instruction.control.yields and instruction.control.stall == 0 else 0.0
     on_scoreboard = instruction.control.write is None and not wait.hold and not _asynchronous(instruction)
     late = on_scoreboard and memory.longer.get(wait.follows, 1.0) > 1.0
+    if not late and wait.write >= visible and wait.read >= visible and wait.hold >= idle:
+        return wait
     return replace(
         wait, write=max(wait.write, visible), read=max(wait.read, visible), hold=max(wait.hold, idle), late=late
     )

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 import warpbound
+from instruction_corpus.nvrtc_pipelines import in_tiles
 from support.matrix_images import DESCRIPTOR, IMAGE_B, image_of, numbers_of
 from support.paths import EXAMPLES
+from warpbound.emulate.tensor_maps import TensorMap, encode
 from warpbound.emulate.value_slicing import slice_of
 
 pytestmark = pytest.mark.cuda
@@ -98,11 +100,45 @@ def test_a_product_of_two_blocks(rows, type_, kind, code):
         np.testing.assert_allclose(got, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
 
 
-def in_tiles(matrix):
-    """As the example reads it: tiles of 128 x 64, slices of 16 columns, in each matrices of 8 x 8."""
-    rows, columns = matrix.shape
-    pieces = matrix.reshape(rows // 128, 16, 8, columns // 64, 4, 2, 8)
-    return np.ascontiguousarray(pieces.transpose(0, 3, 4, 1, 5, 2, 6)).reshape(-1)
+BOXES = """
+#include <stdint.h>
+extern "C" __global__ void __cluster_dims__(2, 1, 1) boxes(uint64_t *map, const float *data, float *out) {
+    __shared__ __align__(1024) float box[2][32];
+    __shared__ __align__(8) uint64_t barrier;
+    unsigned at = (unsigned)__cvta_generic_to_shared(box), signal = (unsigned)__cvta_generic_to_shared(&barrier);
+    unsigned rank = blockIdx.x, leaders = signal & 0xfeffffff, done = 0;
+    if (threadIdx.x == 0) {
+        if (rank == 0) map[0] = (uint64_t)data;
+        asm volatile("mbarrier.init.shared.b64 [%0], 1;" :: "r"(signal));
+    }
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    if (threadIdx.x == 0) {
+        if (rank == 0) asm volatile("mbarrier.arrive.expect_tx.shared.b64 _, [%0], 512;" :: "r"(signal));
+        asm volatile("cp.async.bulk.tensor.1d.cta_group::2.shared::cluster.global.tile.mbarrier::complete_tx::bytes "
+                     "[%0], [%1, {%2}], [%3];" :: "r"(at), "l"(map), "r"(32 * rank), "r"(leaders) : "memory");
+        if (rank == 1) asm volatile("cp.async.bulk.tensor.1d.cta_group::2.shared::cluster.global.tile"
+            ".mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%2}], [%3], %4;"
+            :: "r"(at + 128), "l"(map), "r"(64), "r"(leaders), "h"((unsigned short)3) : "memory");
+    }
+    while (!done && rank == 0)
+        asm volatile("{.reg .pred p; mbarrier.try_wait.parity.shared.b64 p, [%1], 0; selp.b32 %0, 1, 0, p;}"
+                     : "=r"(done) : "r"(signal));
+    asm volatile("barrier.cluster.arrive.aligned; barrier.cluster.wait.aligned;" ::: "memory");
+    for (int i = 0; i < 2; i++) out[(2 * rank + i) * 32 + threadIdx.x] = box[i][threadIdx.x];
+}
+"""
+
+
+def test_boxes_of_both_blocks_end_transactions_of_the_leaders_barrier():
+    """512 bytes in all: a box for each block, and one for both by multicast, which the odd block asks for."""
+    data = np.arange(96, dtype=np.float32)
+    words = np.frombuffer(encode(TensorMap(0, "f32", 32, (96,), (), (32,), (1,), 0, fills_nan=False)), np.uint64)
+    program = warpbound.compile(BOXES, "b200", options=["-arch=sm_100a"])
+    found = warpbound.run(program, warpbound.launch(grid=2, block=32, args={
+        "map": words.copy(), "data": data, "out": np.zeros(128, np.float32),
+    }))["out"].reshape(2, 2, 32)  # fmt: skip
+    assert np.array_equal(found[:, 0], data[:64].reshape(2, 32))
+    assert np.array_equal(found[:, 1], [data[64:], data[64:]])
 
 
 def test_the_example_of_a_cluster_of_two_pairs():

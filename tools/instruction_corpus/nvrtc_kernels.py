@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from instruction_corpus import nvrtc_products
+from instruction_corpus import nvrtc_pipelines, nvrtc_products
 from instruction_corpus.cases import Case
 from warpbound.kernel_launch import launch
 from warpbound.machine import Gpu
@@ -46,6 +46,7 @@ def cases() -> Iterator[Case]:
     yield _case("byte_sums", "out[lane] = __vadd4(x[lane], y[lane]);", whole, ints,
                 {"out": (i.view(np.int8) + j.view(np.int8)).view(np.int32)})  # fmt: skip
     yield from nvrtc_products.cases()
+    yield from nvrtc_pipelines.cases()
 
 
 def _case(

@@ -169,7 +169,7 @@ def multicast(here: Site, operands: tuple[Operand, ...]) -> Callable[[State, War
     if not here.has("MULTICAST"):
         return None
     register = operands[0].index
-    shift = 16 if here.instruction.opcode == "UBLKCP" else 0  # below it is the number of units
+    shift = 16 if here.instruction.opcode == "UBLKCP" or here.has("2CTA") else 0  # below it: units of a run of bytes
     return lambda x, warps: uniform(x, register, warps) >> shift & 0xFFFF
 
 

@@ -96,6 +96,10 @@ class Instruction:
     place: Place | None = field(default=None, compare=False)
     pairs: bool = False
 
+    def __hash__(self) -> int:
+        """Of address and text alone, which say almost all of it."""
+        return hash((self.address, self.text))
+
     @property
     def mnemonic(self) -> str:
         """Opcode with its modifiers, as printed: LDG.E.64."""
