@@ -45,6 +45,7 @@ def test_a_session_of_an_agent():
     assert answer["interval_us"][0] <= answer["time_us"] <= answer["interval_us"][1]
     assert answer["next_step"] == changes["changes"][0]
     assert comparison["gain"] > 1
+    assert comparison["decided"]
     assert comparison["after"]["time_us"] == answer["time_us"]
     right, wrong = checks["arrays"]
     assert (right["array"], right["right"], right["wrong"]) == ("y", True, 0)

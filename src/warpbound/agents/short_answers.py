@@ -19,6 +19,9 @@ class Change:
     line: int | None
     speedup_interval: list[float]
     cost: str
+    registers: int
+    shared_bytes: int
+    warps_per_sm: int | None
     page: str
 
 
@@ -89,6 +92,7 @@ def change(whatif: WhatIf) -> Change:
     return Change(
         change=whatif.change, speedup=round(whatif.speedup, 3), why=whatif.why, mechanism=whatif.mechanism,
         line=whatif.line, speedup_interval=[round(end, 3) for end in whatif.speedup_interval or ()], cost=whatif.cost,
+        registers=whatif.registers, shared_bytes=whatif.shared_bytes, warps_per_sm=whatif.warps_per_sm,
         page=whatif.page,
     )  # fmt: skip
 

@@ -9,11 +9,13 @@ from warpbound.agents.claims import Verdict, check
 from warpbound.agents.questions import Question, answer, kernels_of, launch_of
 from warpbound.agents.short_answers import Change, Short, change, short
 from warpbound.analysis import kept_answers
+from warpbound.analysis.review import resolved_difference
 from warpbound.analysis.sweeps.ranking import Answer, ranked, ranking_of
 from warpbound.analysis.sweeps.tunings import Shape
 from warpbound.errors import CommandError
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import seconds
+from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
 
 
@@ -32,7 +34,7 @@ class Kernel:
 
 @dataclass(frozen=True)
 class Comparison:
-    """gain > 1: the second is faster. decided : whether the intervals of the two times do not overlap."""
+    """gain > 1: the second is faster. decided : on one board as `diff` decides; else by intervals apart."""
 
     before: Short
     after: Short
@@ -83,17 +85,24 @@ def what_if(question: Question) -> list[Change]:
 def compare(before: Question, after: Question) -> Comparison:
     first, second = answer(before), answer(after)
     gain = first.time_s / second.time_s if first.time_s and second.time_s else None
-    low_high = first.time_interval_s, second.time_interval_s
-    apart = low_high[0] and low_high[1] and (low_high[0][0] > low_high[1][1] or low_high[1][0] > low_high[0][1])
     if gain is None:
-        summary = "One of the two has no time."
+        summary, decided = "One of the two has no time.", False
     else:
         times = f"{seconds(first.time_s)} before, {seconds(second.time_s)} after"
-        within = "" if apart else "; the intervals overlap"
-        summary = f"{gain:.2f}x: {times}{within}."
+        doubt = _doubt(first, second, gain)
+        summary, decided = f"{gain:.2f}x: {times}{doubt and f'; {doubt}'}.", not doubt
     return Comparison(
-        before=short(first), after=short(second), gain=gain and round(gain, 4), decided=bool(apart), summary=summary
+        before=short(first), after=short(second), gain=gain and round(gain, 4), decided=decided, summary=summary
     )
+
+
+def _doubt(first: KernelResult, second: KernelResult, gain: float) -> str:
+    """Why a gain is not decided: on one board, both times share the model's errors; "" where it is."""
+    if first.gpu != second.gpu:
+        (low, high), (least, most) = first.time_interval_s or (0.0, 0.0), second.time_interval_s or (0.0, 0.0)
+        return "" if low > most or least > high else "the intervals overlap"
+    resolved = resolved_difference(*(each.sample.sampling_error if each.sample else None for each in (first, second)))
+    return "" if abs(1 / gain - 1) > resolved else f"within what the model resolves ({100 * resolved:.1f} %)"
 
 
 def rank_tunings(question: Question, space: Space, top: int) -> list[Ranked]:

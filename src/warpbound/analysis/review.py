@@ -121,6 +121,11 @@ def _change(old: KernelState | None, new: KernelState | None, fail_above: float 
     return _difference(change, old, new, fail_above)
 
 
+def resolved_difference(*sampling_errors: float | None) -> float:
+    """The least relative difference of two times that the model resolves; sampling_errors : of both answers."""
+    return math.hypot(RESOLUTION, *(2 * (error or 0.0) for error in sampling_errors))
+
+
 def _without_answer(
     change: KernelChange, old: KernelState, new: KernelState, fail_above: float | None
 ) -> KernelChange:
@@ -133,8 +138,7 @@ def _without_answer(
 
 
 def _difference(change: KernelChange, old: KernelState, new: KernelState, fail_above: float | None) -> KernelChange:
-    errors = [state.sampling_error or 0.0 for state in (old, new)]
-    resolution = math.hypot(RESOLUTION, 2 * errors[0], 2 * errors[1])
+    resolution = resolved_difference(old.sampling_error, new.sampling_error)
     change = structs.replace(change, changes=list(_metrics(old, new)), resolution=resolution)
     metric = "time_s" if old.time_s and new.time_s else "cycles_per_warp"
     relative = _relative(getattr(old, metric), getattr(new, metric))
