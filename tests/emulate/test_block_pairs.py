@@ -9,6 +9,7 @@ from support.matrix_images import DESCRIPTOR, IMAGE_B, image_of, numbers_of
 from support.paths import EXAMPLES
 from warpbound.emulate.tensor_maps import TensorMap, encode
 from warpbound.emulate.value_slicing import slice_of
+from warpbound.errors import InputError
 
 pytestmark = pytest.mark.cuda
 
@@ -127,6 +128,16 @@ extern "C" __global__ void __cluster_dims__(2, 1, 1) boxes(uint64_t *map, const 
     for (int i = 0; i < 2; i++) out[(2 * rank + i) * 32 + threadIdx.x] = box[i][threadIdx.x];
 }
 """
+
+
+def test_a_pair_needs_a_cluster():
+    source = SOURCE.replace("STARTS", "").replace("COLUMNS", "1").replace("__cluster_dims__(2, 1, 1)", "")
+    program = warpbound.compile(source, "b200", options=["-arch=sm_100a"])
+    launch = warpbound.launch(grid=2, block=128, smem=IMAGE_B, args={
+        "image": np.zeros(8192, np.uint32), "out": np.zeros(256, np.uint32), "word": 0,
+    })  # fmt: skip
+    with pytest.raises(InputError, match="a pair of blocks needs a cluster of an even number of blocks"):
+        warpbound.run(program, launch)
 
 
 def test_boxes_of_both_blocks_end_transactions_of_the_leaders_barrier():

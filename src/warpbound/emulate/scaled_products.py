@@ -50,7 +50,7 @@ _ROWS_OF_SCALES = 32
 
 
 @dataclass(frozen=True)
-class Scales:
+class _Scales:
     """count : of a row; neighbours : that share one."""
 
     count: int
@@ -58,11 +58,11 @@ class Scales:
     decode: Callable[[NDArray[np.uint32]], NDArray[np.float64]]
 
 
-def scales_of(word: int, depth: int, here: Site) -> Scales:
+def _scales_of(word: int, depth: int, here: Site) -> _Scales:
     """The scales of a factor of so much depth."""
     neighbours = 16 if here.has("4X") else 32
     decode = powers_of_two if word & _BY_POWERS else _unsigned
-    return Scales(depth // neighbours, neighbours, decode)
+    return _Scales(depth // neighbours, neighbours, decode)
 
 
 def _unsigned(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
@@ -102,18 +102,18 @@ def multiply_scaled(here: Site) -> Handler:
         keep = np.broadcast_to(adding(x), x.selected_lanes // 32)[everyone.own]
         for word in distinct(words):
             warps, shape = everyone.some(words == word), shape_with_scales(int(word), here)
-            kind, right = scales_of(int(word), shape.depth, here), right_factor(x, b, warps, shape)
+            kind, right = _scales_of(int(word), shape.depth, here), right_factor(x, b, warps, shape)
             for member in members(warps, shape.blocks):
                 left = read_factor(x, a, member, shape.left, shape.lanes)
-                left = left * scales_at(x, (of_a, int(word) >> 29 & 3), member, shape.rows, kind)
-                scaled = right * scales_at(x, (of_b, int(word) >> 4 & 3), member, shape.columns, kind)
+                left = left * _scales_at(x, (of_a, int(word) >> 29 & 3), member, shape.rows, kind)
+                scaled = right * _scales_at(x, (of_b, int(word) >> 4 & 3), member, shape.columns, kind)
                 product = np.matmul(left, scaled.transpose(0, 2, 1))
                 add_product(x, (member, target(x, member)), shape, product, keep[words == word])
 
     return handler
 
 
-def scales_at(x: State, where: tuple[int, int], warps: Warps, extent: int, kind: Scales) -> NDArray[np.float64]:
+def _scales_at(x: State, where: tuple[int, int], warps: Warps, extent: int, kind: _Scales) -> NDArray[np.float64]:
     """The scale of every element of a factor, (warps, extent, depth). where : the register with their address, and the
     byte of a cell with the first of a row."""
     register, byte = where

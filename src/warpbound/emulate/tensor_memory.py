@@ -156,6 +156,8 @@ def allocate(here: Site) -> Handler:
 
     def take(x: State) -> None:
         warps = issuing(x)
+        if x.windows["shared"].cluster % blocks:
+            raise BadAccess(int(warps.own[0]) * LANES, "a pair of blocks needs a cluster of an even number of blocks")
         units, in_use = uniform(x, count, warps), memory(x)[:, ROWS * COLUMNS]
         first, success = np.zeros(x.selected_lanes // LANES, np.uint32), np.zeros(x.selected_lanes // LANES, np.bool_)
         owners = np.stack([member.block for member in members(warps, blocks)], axis=1)
