@@ -26,34 +26,35 @@ FREE_OF_COST = "malloc and free of the kernel take no time here"
 
 
 class DeviceHeap:
-    """Memory from an address on. kept : sizes of what is handed out; freed : addresses that are free again, by size."""
+    """Memory from an address on. sizes : of what is handed out; free_places : addresses that are free again, by size."""
 
     def __init__(self, start: int, size_B: int) -> None:
         self.next, self.end = start, start + size_B
-        self.kept: dict[int, int] = {}
-        self.freed: dict[int, list[int]] = {}
+        self.sizes: dict[int, int] = {}
+        self.free_places: dict[int, list[int]] = {}
 
     def copy(self) -> "DeviceHeap":
         heap = DeviceHeap(self.next, self.end - self.next)
-        heap.kept, heap.freed = dict(self.kept), {size: list(places) for size, places in self.freed.items()}
+        heap.sizes = dict(self.sizes)
+        heap.free_places = {size: list(places) for size, places in self.free_places.items()}
         return heap
 
     def allocate(self, size_B: int) -> int:
         """The address of so many bytes; 0 where there is no room for them."""
         size = -(-size_B // UNIT_B) * UNIT_B
-        if self.freed.get(size):
-            place = self.freed[size].pop()
+        if self.free_places.get(size):
+            place = self.free_places[size].pop()
         elif 0 < size <= self.end - self.next:
             place, self.next = self.next, self.next + size
         else:
             return 0
-        self.kept[place] = size
+        self.sizes[place] = size
         return place
 
     def release(self, address: int) -> int:
-        size = self.kept.pop(address, None)
+        size = self.sizes.pop(address, None)
         if size is not None:
-            self.freed.setdefault(size, []).append(address)
+            self.free_places.setdefault(size, []).append(address)
         return address
 
 

@@ -143,8 +143,10 @@ EXPORT cudaError_t cudaDeviceSetLimit(int which, size_t value)
 {
     if (which < 0 || which > 7)
         return finish(INVALID_VALUE);
-    limits[which] = value;
-    return which == MALLOC_HEAP ? finish(ASK(LIMIT_MALLOC, NULL, 0, value)) : SUCCESS;
+    cudaError_t error = which == MALLOC_HEAP ? ASK(LIMIT_MALLOC, NULL, 0, value) : SUCCESS;
+    if (!error)
+        limits[which] = value;
+    return finish(error);
 }
 EXPORT cudaError_t cudaDeviceGetLimit(size_t *value, int which)
 {
