@@ -26,7 +26,7 @@ FREE_OF_COST = "malloc and free of the kernel take no time here"
 
 
 class DeviceHeap:
-    """Memory from an address on. sizes : of what is handed out; free_places : addresses that are free again, by size."""
+    """Memory from an address on. sizes : of what is handed out. free_places : what is free again, by size."""
 
     def __init__(self, start: int, size_B: int) -> None:
         self.next, self.end = start, start + size_B
