@@ -7,6 +7,7 @@ import pytest
 
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import STEP_LIMIT, make_ready
+from warpbound.emulate.state import State
 from warpbound.kernel_launch import launch
 from warpbound.program.instruction import Operand
 from warpbound.program.source_files import compile_program
@@ -75,3 +76,16 @@ def test_handlers_that_hold_an_address_go_where_the_symbol_goes():
     second = make_ready(changed, longer, kept=first)
     assert first.memory.addresses != second.memory.addresses
     assert first.handlers[at] is not second.handlers[at]
+
+
+def test_a_pair_of_registers_is_joined_again_when_a_half_or_the_lanes_change():
+    x = State(2, 8)
+    x.put(2, np.arange(64, dtype=np.uint32))
+    x.put(3, np.uint32(1))
+    before = x.get_pair(2)
+    assert x.get_pair(2) is before
+    x.put(3, np.uint32(2))
+    assert (x.get_pair(2) == np.arange(64) + (2 << 32)).all()
+    assert (before == np.arange(64) + (1 << 32)).all()
+    x.select(np.arange(64) >= 32)
+    assert (x.get_pair(2) == np.arange(32, 64) + (2 << 32)).all()

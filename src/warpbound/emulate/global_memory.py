@@ -293,7 +293,7 @@ class Image:
         """Elements of `width` bytes at checked offsets; shape (n, 4) of words for 16 bytes."""
         if self._written:
             self._note_unknown(offsets, width)
-        return np.take(self._views[width], offsets >> _SHIFTS[width], axis=0)
+        return self._views[width].take(offsets >> _SHIFTS[width], axis=0)
 
     def store(self, offsets: NDArray[np.int64], width: int, values: Any) -> None:
         """Write at checked offsets; of lanes with one address the last wins."""

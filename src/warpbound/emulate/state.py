@@ -27,6 +27,7 @@ LANES = 32
 NORMAL, FRESH = 1, 2  # of a register: surely without a subnormal float32; never written
 UNIFORM_REGISTERS = 272  # sm_100 and later have more than the 63 of older machines
 BARRIER_REGISTERS = 16
+FEW_LANES = 1024  # whose pairs of registers are kept: more would take as much memory as the registers
 
 _WITHIN = np.arange(LANES)
 
@@ -93,6 +94,7 @@ class State:
         self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
         self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
         self._return_words: dict[str, Words] = {}
+        self._pairs: dict[int, tuple[tuple[int, int, int], NDArray[np.uint64]]] = {}
         self._every = np.ones(self.lane_count, np.bool_)
         self._every.flags.writeable = False
         self.index: NDArray[np.int64] | None = None
@@ -210,10 +212,19 @@ class State:
             self.put(register + 1, halves[1::2])
 
     def get_pair(self, register: int) -> NDArray[np.uint64]:
+        """Two registers as one number of 64 bits; of few lanes it is kept for the next read, and read-only."""
+        stamp = self.turn, self.version[register], self.version[register + 1]
+        before = self._pairs.get(register)
+        if before is not None and before[0] == stamp:
+            return before[1]
         pair = np.empty((self.selected_lanes, 2), np.uint32)
         pair[:, 0] = self.get(register)
         pair[:, 1] = self.get(register + 1)
-        return pair.view(np.uint64)[:, 0]
+        numbers = pair.view(np.uint64)[:, 0]
+        if self.selected_lanes <= FEW_LANES:
+            numbers.flags.writeable = False
+            self._pairs[register] = stamp, numbers
+        return numbers
 
     # --- uniform registers: one value per warp ---
 
