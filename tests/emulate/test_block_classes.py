@@ -312,3 +312,32 @@ def test_counted_rounds_are_those_that_are_executed(loop):
     assert not trace.stopped
     assert classes.complete
     assert classes.length[classes.of_block].tolist() == trace.executed.sum(axis=1).tolist()
+    assert classes.lanes.tolist() == (32 * classes.length).tolist()
+
+
+@pytest.mark.parametrize("end", ["(t * 7 + b * 5) % 13", "t & b", "(b > 20 ? t : 96 - t)"])
+def test_lanes_that_take_part_are_counted(end):
+    text = "__global__ void k(const float* x, float* y) { int b = blockIdx.x, t = threadIdx.x; float s = 0;\n"
+    loop = f"#pragma unroll 1\nfor (int j = 0; j < {end}; j++) s += x[j];"
+    program = compile_program(text + loop + " y[b * 96 + t] = s; }", "sm_89")
+    asked = launch(grid=40, block=96, args={"x": "f32[96]:zeros", "y": "f32[3840]"})
+    classes = classes_of(program, asked)
+    threads = emulate.trace(program, asked, range(40)).threads.sum(axis=1).reshape(40, 3).sum(axis=1)
+    assert classes.complete
+    assert classes.lanes[classes.of_block] == pytest.approx(threads, rel=0.03)  # predicated lanes are not told apart
+    assert np.ptp(threads / classes.length[classes.of_block]) > 0.1
+
+
+def test_floats_outside_loops_are_reckoned():
+    text = "__global__ void k(float a, const float* x, float* y) { int b = blockIdx.x; float v = x[b], s = 0;\n"
+    work = "\n#pragma unroll 1\nfor (int j = 0; j < 9; j++) s += x[j + b]; y[b] = s + v; }"
+    values = np.random.default_rng(1).random(60, np.float32)
+    asked = launch(grid=40, block=32, args={"a": 0.3, "x": values, "y": "f32[64]"})
+    once = compile_program(text + "if (__sinf(v * 3.f + a) - fminf(v, 0.5f) > 0.2f) " + work, "sm_89")
+    classes = classes_of(once, asked)
+    issued = emulate.trace(once, asked, range(40)).executed.sum(axis=1)
+    assert classes.complete
+    assert classes.length[classes.of_block].tolist() == issued.tolist()
+    assert len(set(issued.tolist())) == 2
+    again = compile_program(text + "while (v < 100.f) v = v * v + a; " + work, "sm_89")
+    assert not classes_of(again, asked).complete

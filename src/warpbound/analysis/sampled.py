@@ -69,7 +69,8 @@ def run_sample(
         return _of_working(replace(every_block(blocks), of_class=working.of_class), working)
 
     for step, more in enumerate(MORE_BLOCKS):
-        sample = weighted_by_class(_chosen_blocks(case, grid, more), working.of_class, working.length)
+        selection = _chosen_blocks(case, grid, more)
+        sample = weighted_by_class(selection, working.of_class, working.length, working.lanes)
         few = draws_blocks or blocks <= 2 * (len(sample.blocks) + PROBES)
         sample = whole() if few else _of_working(sample, working)
         trace = execute(case.program, launch, sample.blocks.tolist())

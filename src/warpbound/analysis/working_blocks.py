@@ -48,6 +48,7 @@ class WorkingBlocks:
 
     numbers : their numbers in the launch, ascending, (w,); None: all blocks. grid : their extents.
     of_class : number of the class of each, (w,). length : instructions of a block of each class, (classes,).
+    lanes : the same, times the lanes that take part.
     exact : whether blocks of a class do the same. idle : the others, None where there are none.
     """
 
@@ -55,6 +56,7 @@ class WorkingBlocks:
     grid: Dim
     of_class: Ints
     length: Ints
+    lanes: Ints
     exact: bool
     idle: IdleBlocks | None = None
 
@@ -84,9 +86,10 @@ def working_blocks(case: Case, launch: Launch, execute: Execute) -> WorkingBlock
         of_class = ranks(np.arange(blocks), launch.grid, cluster)
         return WorkingBlocks(None, launch.grid, of_class, np.ones(product(cluster), np.int64), exact=False)
     if not 1 < blocks <= MOST_BLOCKS or not alone or draws_work_from_counter(program):
-        return WorkingBlocks(None, launch.grid, _one_class(blocks), np.ones(1, np.int64), exact=False)
+        alike = np.ones(1, np.int64)
+        return WorkingBlocks(None, launch.grid, _one_class(blocks), alike, alike, exact=False)
     classes = block_classes(program, launch, prepare(program, launch), np.arange(blocks))
-    whole = WorkingBlocks(None, launch.grid, classes.of_block, classes.length, classes.complete)
+    whole = WorkingBlocks(None, launch.grid, classes.of_block, classes.length, classes.lanes, classes.complete)
     idle = _idle_classes(program, launch, classes, execute)
     return _without(whole, classes, idle) if idle else whole
 
@@ -125,6 +128,7 @@ def _without(whole: WorkingBlocks, classes: Classes, idle: dict[int, Trace]) -> 
         grid=_box(numbers, whole.grid),
         of_class=of_class.ravel(),
         length=classes.length[classes_present],
+        lanes=classes.lanes[classes_present],
         exact=whole.exact,
         idle=IdleBlocks(
             blocks=sum(counts.values()),

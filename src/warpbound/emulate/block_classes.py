@@ -35,6 +35,7 @@ class Classes:
     of_block : number of the class of each block, (blocks,); classes are numbered by their first block.
     counts : blocks of each class, (classes,). first : the first block of each, (classes,).
     length : instructions that the evaluated warps of a block of each issue, (classes,); loops that data end count once.
+    lanes : the same, times the evaluated lanes that take part, (classes,).
     complete : whether every decision was evaluated, so that blocks of a class do the same, but for lanes of arithmetic
     whose guards data decide.
     """
@@ -43,6 +44,7 @@ class Classes:
     counts: NDArray[np.int64]
     first: NDArray[np.int64]
     length: NDArray[np.int64]
+    lanes: NDArray[np.int64]
     complete: bool
 
 
@@ -52,7 +54,8 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
     reads_data = any(n and x.traits.is_global_load for n, x in zip(code.deciding, code.instructions, strict=True))
     thread = _threads(launch, len(blocks), LANES_WITH_DATA if reads_data else EVERY_LANE)
     step = max(1, LANES_AT_ONCE // thread.size)
-    of_block, first, length = np.empty(len(blocks), np.int64), np.empty(0, np.int64), np.empty(0, np.int64)
+    of_block, first = np.empty(len(blocks), np.int64), np.empty(0, np.int64)
+    work = np.empty((2, 0), np.int64)  # lengths and lanes
     complete = not reads_data or thread.size >= math.prod(launch.block)
     share = min(1.0, FULL_PARTS * step / len(blocks)) if reads_data and complete else 1.0
     for start in range(0, len(blocks), step):
@@ -61,17 +64,19 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
         complete &= path.complete
         _, at, inverse = np.unique(path.key, return_index=True, return_inverse=True)
         of_block[start : start + step] = len(first) + inverse.ravel()
-        first, length = np.concatenate([first, blocks[start + at]]), np.concatenate([length, path.length[at]])
+        first = np.concatenate([first, blocks[start + at]])
+        work = np.concatenate([work, np.stack([path.length, path.lanes])[:, at]], axis=1)
     if len(blocks) > step:  # parts may have named one class twice: their first blocks are compared in one part
         path = Path(code, launch, first, thread)
         path.follow()
         _, at, inverse = np.unique(path.key, return_index=True, return_inverse=True)
-        of_block, length = inverse.ravel()[of_block], path.length[at]
+        of_block, work = inverse.ravel()[of_block], np.stack([path.length, path.lanes])[:, at]
     _, at, inverse, counts = np.unique(of_block, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(at)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
-    return Classes(number[inverse.ravel()], counts[order], blocks[at[order]], length[order], complete)
+    length, lanes = work[:, order]
+    return Classes(number[inverse.ravel()], counts[order], blocks[at[order]], length, lanes, complete)
 
 
 def _threads(launch: Launch, blocks: int, most: int) -> NDArray[np.int64]:

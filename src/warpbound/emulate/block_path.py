@@ -26,6 +26,7 @@ from warpbound.emulate.counted_rounds import (
     rounds_alike,
 )
 from warpbound.emulate.emulator import BROKEN
+from warpbound.emulate.hashed_keys import added, odd_numbers
 from warpbound.emulate.state import LANES, State
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch
@@ -36,21 +37,13 @@ ALL_LANES = np.uint32(0xFFFFFFFF)
 COST_OF_FEW = 0.25  # of a step of all blocks, where few go on alone
 MANY_BLOCKS, FEW_OF = 64, 8  # of a part with so many blocks, one in eight go on alone in a loop
 ROUNDS_SEEN = 3  # of a loop, before the others are counted
-_HASH = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
-
-
-def _odd_numbers(seed: int, count: int) -> NDArray[np.uint64]:
-    """Weights of a hash: splitmix64 (Steele et al. 2014), as numpy.random takes 10 ms to load."""
-    word = np.arange(1, count + 1, dtype=np.uint64) * _HASH + np.uint64(seed)
-    word = (word ^ word >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ word >> np.uint64(27)) * np.uint64(0x94D049BB133111EB)
-    return (word ^ word >> np.uint64(31)) | np.uint64(1)
 
 
 class Path:
     """The way of some blocks through the code; thread : which threads of them are looked at, (1, warps, lanes).
 
     key : of each block, equal where their ways are, (blocks,). length : instructions that their warps issue, (blocks,).
+    lanes : the same, times the evaluated lanes that take part.
     """
 
     def __init__(self, code: Code, launch: Launch, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> None:
@@ -63,8 +56,9 @@ class Path:
         self.alive: Mask = np.bool_(1) if int(thread.max()) < x * y * z else thread < x * y * z
         self.key = np.zeros(len(blocks), np.uint64)
         self.length = np.zeros(len(blocks), np.int64)
-        self.warps = thread.shape[1]
-        self.weights = _odd_numbers(0, thread.shape[1])
+        self.lanes = np.zeros(len(blocks), np.int64)
+        self.warps, self.width = thread.shape[1:]
+        self.weights = odd_numbers(0, thread.shape[1])
         self.complete = True
         self.waiting: dict[int, Mask] = {}  # instruction -> lanes that go on there
         self.queue: list[int] = []
@@ -120,7 +114,7 @@ class Path:
         self.queue = sorted(self.waiting)
         self.rounds.clear()
         part._follow(share)
-        self.key[few], self.length[few] = part.key, part.length
+        self.key[few], self.length[few], self.lanes[few] = part.key, part.length, part.lanes
         self.complete &= part.complete
         self.steps = part.steps
 
@@ -133,7 +127,7 @@ class Path:
         part = copy(self)
         part.x = self.x.where(of)
         part.special = {name: of(value) for name, value in self.special.items()}
-        part.alive, part.key, part.length = of(self.alive), self.key[few], self.length[few]
+        part.alive, part.key, part.length, part.lanes = of(self.alive), self.key[few], self.length[few], self.lanes[few]
         part.waiting = {at: mask for at, lanes in self.waiting.items() if (mask := of(lanes)).any()}
         part.queue = sorted(part.waiting)
         part.forgotten = {
@@ -146,10 +140,13 @@ class Path:
     def _count(self, instructions: int, lanes: Mask) -> None:
         """Some lanes have gone through so many instructions: add them for every warp that has one of these lanes."""
         if np.ndim(lanes):
-            warps = lanes.any(axis=2).sum(axis=1) * (self.warps // lanes.shape[1])
-            self.length += instructions * warps
+            each = np.count_nonzero(lanes, axis=2) * (self.width // lanes.shape[2])
+            alike = instructions * (self.warps // lanes.shape[1])
+            self.length += alike * np.count_nonzero(each, axis=1)
+            self.lanes += alike * each.sum(axis=1)
         else:
             self.length += instructions * self.warps
+            self.lanes += instructions * self.warps * self.width
 
     def _send(self, at: int, lanes: Mask) -> None:
         """Some lanes go on at an instruction, together with those that wait there."""
@@ -328,18 +325,21 @@ class Path:
         most = np.broadcast_to(rounds.max(axis=-1, keepdims=True), (*rounds.shape[:2], 1)) if rounds.ndim else rounds
         each = loop.branch + 1 - loop.header
         if rounds.ndim:
-            self.length += each * most[:, :, 0].sum(axis=1) * (self.warps // most.shape[1])
+            alike = each * (self.warps // most.shape[1])
+            self.length += alike * most[:, :, 0].sum(axis=1)
+            self.lanes += alike * (self.width // rounds.shape[2]) * rounds.sum(axis=(1, 2))
             self._note_rounds(loop.branch, rounds)
         else:
             self.length += each * int(rounds) * self.warps
+            self.lanes += each * int(rounds) * self.warps * self.width
 
     def _note_rounds(self, at: int, rounds: Any) -> None:
         """Add numbers of rounds to the keys of the blocks, where blocks may differ in them."""
         if rounds.shape[0] == 1:
             return
-        weights = _odd_numbers(at, rounds[0].size).reshape(rounds.shape[1:])
+        weights = odd_numbers(at, rounds[0].size).reshape(rounds.shape[1:])
         word = (rounds.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
-        self._add_to_key(at, word)
+        self.key = added(self.key, at, word)
 
     def _both_ways(self, at: int) -> bool:
         """Follow a branch that data decide both ways, but into a loop only once."""
@@ -379,7 +379,7 @@ class Path:
             bits = np.packbits(lanes, axis=-1, bitorder="little")
             whole = bits.view(np.uint32) if width == LANES else bits
             word = whole[:, :, 0].astype(np.uint64) @ self.weights[:warps]
-        self._add_to_key(at, word)
+        self.key = added(self.key, at, word)
 
     def _note_choice(self, at: int) -> None:
         """Add to the keys whether all, some or no lanes of a block choose the first of two values."""
@@ -389,9 +389,4 @@ class Path:
         value = self.x.get_predicate(places[0][1])
         if np.ndim(value) and value.shape[0] > 1:
             jumping, others = value & self.x.mask, ~value & self.x.mask
-            self._add_to_key(at, 2 * jumping.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))
-
-    def _add_to_key(self, at: int, word: NDArray[np.uint64]) -> None:
-        key = (self.key ^ np.uint64(at + 1)) * _HASH
-        key = (key ^ key >> np.uint64(29)) + word
-        self.key = key * _HASH
+            self.key = added(self.key, at, 2 * jumping.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))

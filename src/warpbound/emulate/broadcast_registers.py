@@ -31,7 +31,9 @@ Mask = Any  # the same of bool
 UNIFORM = 256  # register number at which the uniform registers follow the others here
 UNIFORM_PREDICATES = 8  # the same of predicates
 EVALUATED = ("integer", "predicate", "conversion")  # kinds that work value by value, lane by lane
-RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use
+RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use, in loops too
+FLOATS = frozenset({"FADD", "FMUL", "FFMA", "FMNMX", "FSEL", "FSET", "FADD32I", "FMUL32I", "FFMA32I"})  # outside loops:
+# those in loops, such as iterations to convergence, would be evaluated for every lane of the grid
 _DECIDING = ("branch", "exit", "return", "call")
 
 
@@ -48,8 +50,8 @@ class Code:
         self.writes = [_places(writes(instruction)) for instruction in program.instructions]
         self.handlers = [
             handler_of(replace(instruction, guard=None), memory.constants, program.arch, PLAIN)
-            if _is_evaluated(instruction) else None
-            for instruction in self.instructions
+            if _is_evaluated(instruction) or (instruction.opcode in FLOATS and at not in self.in_loops) else None
+            for at, instruction in enumerate(self.instructions)
         ]  # fmt: skip
         own = slice_of(program)
         if not own.ways and any(map(calls, program.instructions)):  # a guard of arithmetic alone may need their results
@@ -58,6 +60,12 @@ class Code:
         self.short = {at: way.begin for at, way in own.ways.items()}
         self.selects = {at for at in needed_places if program.instructions[at].traits.affine == "select"}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
+
+    @cached_property
+    def in_loops(self) -> frozenset[int]:
+        """The instructions inside loops."""
+        blocks, loops = self.program.flow.blocks, self.program.flow.loops
+        return frozenset(i for x in loops for n in x.blocks for i in range(blocks[n].first, blocks[n].last))
 
     def chosen_by(self, at: int) -> list[tuple[str, int]]:
         """The predicates by which an instruction chooses one of two values."""
@@ -79,11 +87,9 @@ class Code:
         arithmetic, code = guarded_arithmetic(self.program), self.program.instructions
         if not arithmetic:
             return frozenset()
-        blocks = self.program.flow.blocks
-        inside = {i for x in self.program.flow.loops for n in x.blocks for i in range(blocks[n].first, blocks[n].last)}
         exact, without = self._deciding(frozenset()), self._deciding(arithmetic)
         more = [i for i, decides in enumerate(exact) if decides and not without[i]]
-        return arithmetic if any(i in inside or code[i].traits.is_global_load for i in more) else frozenset()
+        return arithmetic if any(i in self.in_loops or code[i].traits.is_global_load for i in more) else frozenset()
 
     def _conditions_at(self, at: int, uncounted: Set[int]) -> tuple[tuple[str, int], ...]:
         """The predicates that decide what an instruction does."""
@@ -175,7 +181,7 @@ class Registers:
     mask : the lanes that execute.
     """
 
-    index = warps = None
+    index = warps = room = None
     normal = bytes(UNIFORM + UNIFORM)  # nothing is known of any register, as `State` has it
 
     def __init__(self) -> None:

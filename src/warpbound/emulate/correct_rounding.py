@@ -47,10 +47,11 @@ def odd_sum(total: Value, error: Value) -> NDArray[np.float64]:
 
 def fma32(a: Value, b: Value, c: Value) -> Value:
     """a b + c of float32 values, rounded once to nearest even."""
-    lanes = max(np.size(a), np.size(b), np.size(c))
-    room = Room(lanes)
+    shape = np.broadcast_shapes(np.shape(a), np.shape(b), np.shape(c))
+    a, b, c = (np.broadcast_to(x, shape).reshape(-1) if len(shape) > 1 and np.ndim(x) else x for x in (a, b, c))
+    room = Room(max(np.size(a), np.size(b), np.size(c)))
     with np.errstate(all="ignore", under="call", call=room.note):
-        return fused(a, b, c, room).reshape(np.broadcast_shapes(np.shape(a), np.shape(b), np.shape(c)))[()]
+        return fused(a, b, c, room).reshape(shape)[()]
 
 
 def fused(a: Value, b: Value, c: Value, room: Room) -> NDArray[np.float32]:

@@ -138,9 +138,12 @@ def _fused(here: Site, sources: tuple[Read, Read, Read]) -> Handler:
     if output is None or output.kind == "uniform" or output.index == RZ:
         write = finish(here)
         return lambda x: write(x, fma32(a(x), b(x), c(x)))
-    index = output.index
+    index, write = output.index, finish(here)
 
     def handler(x: State) -> None:
+        if x.room is None:  # values that broadcast, not rows
+            write(x, fma32(a(x), b(x), c(x)))
+            return
         built = value = fused(a(x), b(x), c(x), x.room)
         for step in steps:
             value = step(value)

@@ -89,12 +89,15 @@ def _places(grid: Grid, more: int) -> set[int]:
     return set(places.astype(np.int64).tolist())
 
 
-def weighted_by_class(selection: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64]) -> Sample:
+def weighted_by_class(
+    selection: Sample, of_class: NDArray[np.int64], length: NDArray[np.int64], lanes: NDArray[np.int64]
+) -> Sample:
     """The sample with blocks of every class, each class with the weight that it has in the grid.
 
-    of_class : class of each block of the grid, (blocks,). length : instructions of a block of each class, (classes,).
+    of_class : class of each block of the grid, (blocks,). length : instructions of a block of each class, (classes,);
+    lanes : the same, times the lanes that take part.
     Of more than MOST_CLASSES classes without a block, as many are added as steps of equal work; what classes between
-    them do is interpolated by length.
+    them do is interpolated by length, and the weights are calibrated, so that the lanes come out right, too.
     """
     if len(length) == 1:
         return selection
@@ -108,7 +111,27 @@ def weighted_by_class(selection: Sample, of_class: NDArray[np.int64], length: ND
     base, own = np.array([weights[block] for block in blocks.tolist()]), of_class[blocks]
     share = _represented(own, counts, _told_apart(length))
     weight = base * share[own] / np.bincount(own, base, len(counts))[own]
+    if len(missing) > len(blocks) - len(selection.blocks):
+        weight = _calibrated(weight, own, counts, np.stack([np.ones(len(counts)), length, lanes]))
     return Sample(blocks, weight, own, length=length[own].astype(np.float64))
+
+
+def _calibrated(
+    weights: NDArray[np.float64], own: NDArray[np.int64], counts: NDArray[np.int64], known: NDArray[np.float64]
+) -> NDArray[np.float64]:
+    """Weights as near to these as sums over the sample allow that equal the grid's; blocks that stand for themselves
+    alone keep theirs.
+
+    own : class of each sampled block. known : numbers of each class, (numbers, classes).
+    Source   calibration by the distance of least squares: J.-C. Deville and C.-E. Särndal, "Calibration estimators in
+             survey sampling", JASA 87, 1992, eq. 2.3.
+    """
+    known = known / known.max(axis=1, keepdims=True)
+    others = weights > 1
+    each, short = known[:, own] * others, known @ counts - known[:, own] @ weights
+    factor = np.linalg.lstsq((each * weights) @ each.T, short, rcond=1e-9)[0]
+    result = weights * (1 + factor @ each)
+    return result if (result[others] > 1).all() else weights
 
 
 def _told_apart(length: NDArray[np.int64]) -> NDArray[np.float64]:
