@@ -82,6 +82,8 @@ WMMA = {"wmma.cu": "cudaTensorCoreGemm", "imma.cu": "immaTensorCoreGemm"}  # fil
 ALIGNED = "Samples/6_Performance/alignedTypes/alignedTypes.cu"
 WORTH = 1.005
 HELD_BACK = (1, 2, 3, 4)  # sets
+TITLES = ("chosen, seen", "held back, rules made after a look", "second, rules made after a look",
+          "third, mended after a look", "fourth, scored before a look")  # fmt: skip
 LEARNT = (0, 1, 2)     # of whose pairs that are really better the interval of a promise is made
 
 
@@ -143,9 +145,17 @@ def answer(pair: dict[str, Any], places: list[Path]) -> dict[str, Any]:
 
 
 def promise(pair: dict[str, Any], own: dict[str, Any]) -> float | None:
-    """The gain of the first what-if that names the change."""
+    """The gain of the first what-if that names the change; none that fills the GPU, too, where the grid stays."""
     what_ifs = [row for row in own["advice"] if not row[1].startswith("tried")]
+    if pair["better"].get("grid", pair["grid"]) == pair["grid"]:
+        what_ifs = [row for row in what_ifs if "; and " not in row[1] or "(fill the GPU)" not in row[1]]
     return next((gain for gain, words in what_ifs if any(word in words for word in pair["words"])), None)
+
+
+def place_of(pair: dict[str, Any], own: dict[str, Any]) -> int:
+    """The place of the first advice that names the change, from 1; 0 where none does."""
+    ranked = enumerate(own["advice"], 1)
+    return next((n for n, (_, words) in ranked if any(word in words for word in pair["words"])), 0)
 
 
 def gains_of(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> list[tuple[str, float, float]]:
@@ -186,10 +196,8 @@ def table(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]
     first, among, off = 0, 0, []
     for pair in pairs:
         own = answers[pair["name"]]
-        ranked = enumerate(own["advice"], 1)
-        place = next((n for n, (_, words) in ranked if any(w in words for w in pair["words"])), None)
-        promised = promise(pair, own)
-        first, among = first + (place == 1), among + bool(place and place <= 3)
+        place, promised = place_of(pair, own), promise(pair, own)
+        first, among = first + (place == 1), among + (0 < place <= 3)
         if promised:
             off.append(abs(promised / own["gain"] - 1))
         cells = (pair["name"], pair["change"], str(place or "-"), f"{promised:.2f}x" if promised else "-")
@@ -199,6 +207,18 @@ def table(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]
     error = 100 * statistics.median(off)
     yield f"Of {len(pairs)} pairs, the first advice names the change in {shares[0]}, one of the first three in"
     yield f"{shares[1]}. The promise of a what-if is off by {error:.0f} % in the median."
+
+
+def all_sets(pairs: list[dict[str, Any]], answers: dict[str, Any]) -> Iterator[str]:
+    """Markdown: the counts of each set and of all pairs together."""
+    yield "| set | pairs | first | among three | promise off, median |"
+    yield "|---|--:|--:|--:|--:|"
+    for name, groups in (*((title, (group,)) for group, title in enumerate(TITLES)), ("all", range(len(TITLES)))):
+        own = [pair for pair in pairs if int(pair.get("held_back", 0)) in groups]
+        places = [place_of(pair, answers[pair["name"]]) for pair in own]
+        off = [abs(promised / gain - 1) for _, promised, gain in gains_of(own, answers)]
+        shares = [100 * sum(0 < place <= most for place in places) / len(own) for most in (1, 3)]
+        yield f"| {name} | {len(own)} | {shares[0]:.0f} % | {shares[1]:.0f} % | {100 * statistics.median(off):.0f} % |"
 
 
 def main(programs: Path, kept: Path) -> None:
@@ -213,7 +233,8 @@ def main(programs: Path, kept: Path) -> None:
                 log.write(json.dumps(answers[pair["name"]]) + "\n")
                 log.flush()
     groups = [[pair for pair in pairs if int(pair.get("held_back", 0)) == group] for group in (0, *HELD_BACK)]
-    lines = [*(line for group in groups for line in (*table(group, answers), "")), *intervals(pairs, answers)]
+    lines = [*(line for group in groups for line in (*table(group, answers), "")), *all_sets(pairs, answers), "",
+             *intervals(pairs, answers)]  # fmt: skip
     sys.stdout.write("\n".join(lines) + "\n")
 
 

@@ -420,3 +420,13 @@ def test_low_occupancy_by_registers_is_found() -> None:
     changes, binding = planted(LOOP, CHASE, registers=200)
     assert binding == "latency"
     assert any("registers per thread instead of 200" in change for change in changes)
+
+
+def test_gathers_keep_their_sectors_when_the_rest_is_coalesced() -> None:
+    rows = replace(NARROW, ideal_sectors=16.0)
+    for scattered, sectors in ((0.0, 16.0), (0.25, 56.0)):
+        changes = of_the_work(work(memory=rows), PLACE, 0.0, scattered)
+        (spread,) = (each for each in changes if "coalesced" in each.change)
+        left = spread.work.memory
+        assert left.l1_sectors_load + left.l1_sectors_store == pytest.approx(sectors)
+    assert not any("coalesced" in each.change for each in of_the_work(work(memory=rows), PLACE, 0.0, 0.9))

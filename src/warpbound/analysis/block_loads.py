@@ -5,6 +5,7 @@ Models   One sampled block stands for all, its first accesses for the others.
 Omits    Sectors that other blocks load; stores that another warp, or an access of another width or shape, loads.
 """
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -36,6 +37,24 @@ def once_of_again(program: Program, run: "SampleRun") -> float:
     copied = np.isin(accesses.instruction[own], past_l1)[listed.row]
     different = len(distinct(listed.sector[~copied])) + np.count_nonzero(copied)
     return different / len(copied) if len(copied) else 0.0
+
+
+def scattered(program: Program, run: "SampleRun", by_data: Collection[int]) -> float:
+    """Sectors that gathers of a block need beyond those that would hold their bytes, over all sectors of the launch.
+
+    by_data : the loads whose addresses follow from loaded values: no order of the lanes makes these neighbours, so each
+    different sector comes once at least.
+    """
+    trace, _, traffic = run
+    accesses, each = trace.accesses.get("global"), traffic.by_instruction
+    gathers = [index for index in plain_accesses(program, "load") if index in by_data]
+    whole = float(each.sectors.sum())
+    if accesses is None or not gathers or not whole:
+        return 0.0
+    of_block = trace.warps[accesses.warp, 0] == trace.blocks[len(trace.blocks) // 2]
+    listed = sector_list(accesses.rows(np.flatnonzero(of_block & np.isin(accesses.instruction, gathers))[:MOST])).sector
+    least = len(distinct(listed)) / max(1, len(listed)) * float(each.sectors[gathers].sum())
+    return max(0.0, least - float(each.ideal_sectors[gathers].sum())) / whole
 
 
 def copies(program: Program) -> list[int]:

@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 
+from warpbound.analysis.block_loads import scattered
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import before_form, times_of, times_of_longest
@@ -11,6 +12,9 @@ from warpbound.headline import LaunchPrediction
 from warpbound.program import Program
 from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.workload.load_chains import longest_chain
+
+GATHERS = 1.1  # loaded sectors over those that would hold all bytes, from which on gathers are looked for
+DATA = "data loaded"  # as an address that is not known begins to tell why
 
 
 def changes_of_the_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
@@ -28,8 +32,18 @@ def changes_of_the_work(
         return whatifs(own.work, case.place, None, longest, chain=_chain(case.program, work, own.stream))
     return whatifs(
         work.focus, case.place, case.residency, _seconds(case, work), work.choices, work.of_l2,
-        _chain(case.program, work, work.timed.stream), cycles, work.again(), work.once(),
+        _chain(case.program, work, work.timed.stream), cycles, work.again(), work.once(), _scattered(case, work),
     )  # fmt: skip
+
+
+def _scattered(case: Case, work: Work) -> float:
+    """As of `block_loads.scattered`, where sectors are wasted; 0 where no block was executed."""
+    memory = work.focus.memory
+    if work.sample_run is None or memory.l1_sectors_load <= GATHERS * memory.ideal_sectors:
+        return 0.0
+    by_data = {index for (index, space), access in work.accesses().items()
+               if space == "global" and access.depends_on.startswith(DATA)}  # fmt: skip
+    return scattered(case.program, work.sample_run, by_data)
 
 
 def _seconds(case: Case, work: Work) -> Seconds | None:

@@ -47,6 +47,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     cycles: Mapping[str, float] | None = None,
     again: Repeated | None = None,
     once: float = 0.0,
+    scattered: float = 0.0,
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
@@ -57,13 +58,14 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     fewer waits for memory would help. cycles : SM cycles per
     unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
     default the bounds' own, which know no queues. again : accesses that a register would save. once : different sectors
-    that a block loads, over all that it loads.
+    that a block loads, over all that it loads. scattered : sectors that gathers need beyond those that would hold their
+    bytes, over all.
     """
     present = predict(work, place)
     charged = present.cycles | dict(cycles or {})
     gains = _gains(work, place, present, seconds)
     single = (
-        *_single(work, place, residency, charged, once),
+        *_single(work, place, residency, charged, (once, scattered)),
         *_timed(work, place, residency, seconds),
         *(ahead(work, place, residency) if chain is not None else ()),
         *(_kept(work, place, again) if again else ()),
@@ -78,7 +80,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
         judged += _judged(tuple(choices()), gains)
     if any(each.change == EASINGS["dram"][1] and gain >= NEARER_WORTH for each, gain in judged):
         judged += _judged(tuple(of_l2()), gains)
-    together += _judged(_in_two_steps(judged, once), gains)
+    together += _judged(_in_two_steps(judged, (once, scattered)), gains)
     return tuple(sorted(_worth_a_line(judged, together, residency), key=lambda w: -w.speedup))
 
 
@@ -99,13 +101,13 @@ def _worth_a_line(
             yield WhatIf(each.change, speedup, each.why, warps_per_sm=held)
 
 
-def _in_two_steps(judged: Sequence[Judged], once: float) -> Iterator[Alternative]:
+def _in_two_steps(judged: Sequence[Judged], shares: tuple[float, float]) -> Iterator[Alternative]:
     """A change of the grid, and one of the code behind it: what a grid hides may bind once it is mended."""
     gains = {each.change: speedup for each, speedup in judged}
     for first, speedup in judged:
         if speedup < WORTH or not any(words in first.change for words in OF_THE_LAUNCH):
             continue
-        for other in of_the_work(first.work, first.place, once):
+        for other in of_the_work(first.work, first.place, *shares):
             order = (first, other) if speedup >= gains.get(other.change, 1.0) else (other, first)
             change, why = ("; and ".join(parts) for parts in zip(*((x.change, x.why) for x in order), strict=True))
             yield replace(
@@ -131,7 +133,7 @@ def _possible(judged: Sequence[Judged], work: Workload, chain: Callable[[], floa
 
 
 def _single(
-    work: Workload, place: Place, residency: Residency | None, cycles: Mapping[str, float], once: float
+    work: Workload, place: Place, residency: Residency | None, cycles: Mapping[str, float], shares: tuple[float, float]
 ) -> Iterator[Alternative]:
     """One change at a time."""
     if residency is not None and residency.blocks_per_sm > 0:
@@ -139,7 +141,7 @@ def _single(
         yield from launch_changes.larger_blocks(work, place, residency)
         yield from launch_changes.more_blocks(work, place, residency)
     yield from items(work, place, residency)
-    yield from of_the_work(work, place, once)
+    yield from of_the_work(work, place, *shares)
     yield from easings(work, place, cycles)
 
 

@@ -64,15 +64,19 @@ class Repeated:
     lines: tuple[int, ...] = ()
 
 
-def of_the_work(work: Workload, place: Place, once: float = 0.0) -> Iterator[Alternative]:
-    """Everything that asks nothing of the residency; once : different sectors that a block loads, over all."""
+def of_the_work(work: Workload, place: Place, once: float = 0.0, scattered: float = 0.0) -> Iterator[Alternative]:
+    """Everything that asks nothing of the residency.
+
+    once : different sectors that a block loads, over all. scattered : sectors that gathers need beyond those that would
+    hold their bytes, over all sectors.
+    """
     for find in (_no_conflicts, _exchanging, _no_divergence, _no_spills, _single_precision, _spread_atomics,
                  _wide):  # fmt: skip
         if (alternative := find(work, place)) is not None:
             yield alternative
-    spread, near = _coalesced(work, place), nearer(work, place, once)
+    spread, near = _coalesced(work, place, scattered), nearer(work, place, once)
     if spread and near and any(work.tensor.values()) and _wastes_sectors(work.memory):
-        both = nearer(spread.work, place, once) or spread
+        both = nearer(spread.work, place, once, once * work.memory.l1_sectors_load) or spread
         why = f"{spread.why}, as each lane loads the operands that the tensor cores take from it"
         yield replace(both, change=TILES, why=why)
     else:
@@ -135,18 +139,24 @@ def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
     return Alternative("no shared-memory bank conflicts", why, better, place)
 
 
-def _coalesced(work: Workload, place: Place) -> Alternative | None:
-    """As many sectors as would hold the bytes asked for; more than that is waste, in DRAM too."""
+def _coalesced(work: Workload, place: Place, scattered: float = 0.0) -> Alternative | None:
+    """As many sectors as would hold the bytes asked for; more than that is waste, in DRAM too.
+
+    scattered : as of `of_the_work`; no order of lanes or data spares these.
+    """
     memory = work.memory
     spread, sectors = memory.sectors_per_request, memory.l1_sectors_load + memory.l1_sectors_store
     if spread is None or not 0 < memory.ideal_sectors < sectors:
         return None
-    share = memory.ideal_sectors / sectors
+    least = memory.ideal_sectors + scattered * sectors
+    if least >= sectors:
+        return None
+    share = least / sectors
     better = eased(work, "l2", share)
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
-    if dram_bytes > SECTOR_B * memory.ideal_sectors:
-        better = eased(better, "dram", SECTOR_B * memory.ideal_sectors / dram_bytes)
-    wavefronts = min(memory.l1_wavefronts, max(_requests(memory), memory.ideal_sectors / SECTORS_PER_LINE))
+    if dram_bytes > SECTOR_B * least:
+        better = eased(better, "dram", SECTOR_B * least / dram_bytes)
+    wavefronts = min(memory.l1_wavefronts, max(_requests(memory), least / SECTORS_PER_LINE))
     narrow = min(wavefronts, memory.l1_narrow + memory.l1_wavefronts - wavefronts)
     better = better.with_memory(l1_sectors_load=share * memory.l1_sectors_load, l1_narrow=narrow,
                                 l1_sectors_store=share * memory.l1_sectors_store, l1_wavefronts=wavefronts,
@@ -260,16 +270,17 @@ def _spread_atomics(work: Workload, place: Place) -> Alternative | None:
     return Alternative("atomics on separate addresses (a copy per block, sums within a warp first)", why, spread, place)
 
 
-def nearer(work: Workload, place: Place, once: float = 0.0) -> Alternative | None:
+def nearer(work: Workload, place: Place, once: float = 0.0, least: float = 0.0) -> Alternative | None:
     """What is read again comes from L1 or shared memory instead of L2; None where blocks themselves hardly read again.
 
-    once : different sectors that a block loads, over all that it loads; 0: not known.
+    once : different sectors that a block loads, over all that it loads; 0: not known. least : sectors that L2 sends all
+    the same, as a block loads each of its own once.
     """
     memory = work.memory
     read_B, distinct_B = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
     if not distinct_B > 0 or read_B < READ_AGAIN * distinct_B or once * READ_AGAIN > 1.0:
         return None
-    share = distinct_B / read_B
+    share = min(1.0, max(distinct_B, SECTOR_B * least) / read_B)
     level = memory_latency(place.gpu, place.clock_hz)
     waiting = {name: work.parts.get(name, 0.0) for name in ("l2", "dram")}
     at_l1 = (1.0 - share) * sum(cycles * level.l1 / level.at(name) for name, cycles in waiting.items())
