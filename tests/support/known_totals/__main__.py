@@ -29,8 +29,8 @@ units, executed alone, give the line.
 
 Errors are those of the worst quantity of a kernel. *Executed* is the median share of blocks that were executed,
 *stated* the median of the standard errors that the answers state. Where values decide that no evaluation of the grid
-sees, which the kernel itself writes or which are reckoned in floating point, the sample has an error; *within one* and
-*within two* count the kernels whose worst error is below 1 %, or below one or two stated errors.
+sees, such as those that the kernel itself writes, the sample has an error; *within one* and *within two* count the
+kernels whose worst error is below 1 %, or below one or two stated errors.
 
 | kernels | n | executed, % | median error, % | largest error, % | stated, % | below 1 % | within one | within two |
 |---|---|---|---|---|---|---|---|---|
