@@ -84,7 +84,8 @@ def working_blocks(case: Case, launch: Launch, execute: Execute) -> WorkingBlock
     has_roles = any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions)
     if program.arch >= FIRST and cluster != (1, 1, 1) and has_roles and blocks <= MOST_BLOCKS:
         of_class = ranks(np.arange(blocks), launch.grid, cluster)
-        return WorkingBlocks(None, launch.grid, of_class, np.ones(product(cluster), np.int64), exact=False)
+        alike = np.ones(product(cluster), np.int64)
+        return WorkingBlocks(None, launch.grid, of_class, alike, alike, exact=False)
     if not 1 < blocks <= MOST_BLOCKS or not alone or draws_work_from_counter(program):
         alike = np.ones(1, np.int64)
         return WorkingBlocks(None, launch.grid, _one_class(blocks), alike, alike, exact=False)
