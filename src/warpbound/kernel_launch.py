@@ -13,35 +13,15 @@ import msgspec
 
 from warpbound.argument_contents import contents, pieces
 from warpbound.errors import CommandError, InputError
-from warpbound.kernel_argument import (
-    Argument,
-    Keys,
-    Scalar,
-    Where,
-    argument_of,
-    converted,
-    from_value,
-    parse_argument,
-)
+from warpbound.kernel_argument import Argument, Keys, Scalar, Where, argument_of, converted, from_value, parse_argument
 from warpbound.quick_dataclasses import dataclass
 from warpbound.size_expressions import number
 from warpbound.table_decoding import suggestion
 
 __all__ = [
-    "Argument",
-    "Changes",
-    "Dim",
-    "Launch",
-    "aliased",
-    "bind",
-    "check",
-    "contents",
-    "launch",
-    "override",
-    "parse_argument",
-    "parse_dim",
-    "pieces",
-]
+    "Argument", "Changes", "Dim", "Launch", "aliased", "bind", "check", "contents", "launch", "override",
+    "parse_argument", "parse_dim", "pieces",
+]  # fmt: skip
 
 Dim = tuple[int, int, int]
 
