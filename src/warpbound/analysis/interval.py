@@ -117,8 +117,8 @@ class Interval:
         """
         low, high = stretched(self.time_s, (self.low, self.high), form(kind))
         before, after = 0.5 * math.log(self.high / self.low), 0.5 * math.log(high / low)
-        shrunk = min(1.0, after / before) if before else 1.0
-        doubts = {cause: shrunk * seconds for cause, seconds in self.doubts.items()}
+        scale = min(1.0, after / before) if before else 1.0
+        doubts = {cause: scale * seconds for cause, seconds in self.doubts.items()}
         extra = math.sqrt(max(0.0, after**2 - before**2)) / INTERVAL * self.time_s
         return Interval(self.time_s, low, high, {**doubts, OWN_ERROR: extra})
 

@@ -93,5 +93,5 @@ class Window:
             return np.zeros(len(places), np.bool_)
         if size <= WORD_B:
             return self.unwritten.take(places >> (2 - SHIFTS[size]))
-        several, all_of_them = (np.uint16, 0x0101) if size == 2 * WORD_B else (np.uint32, 0x0101_0101)
-        return np.asarray(self.unwritten.view(several).take(places) == all_of_them)
+        word, every_flag = (np.uint16, 0x0101) if size == 2 * WORD_B else (np.uint32, 0x0101_0101)
+        return np.asarray(self.unwritten.view(word).take(places) == every_flag)
