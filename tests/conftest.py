@@ -12,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from hypothesis.internal.conjecture import providers
 
+from support.joint_listings import disassemble_together
 from support.paths import ROOT
 from warpbound.cli import output, validation
 
@@ -116,6 +117,12 @@ def anywhere() -> Iterator[None]:
         patch.setattr(output, "SILENCE", WEEKS_S)
         patch.setattr(validation, "TELL_EVERY_S", WEEKS_S)
         yield
+
+
+@pytest.fixture(scope="module")
+def disassembled_together(request: pytest.FixtureRequest) -> None:
+    """For files with many small kernels: one start of nvdisasm for all of an architecture."""
+    disassemble_together(request)
 
 
 @pytest.fixture(scope="session")

@@ -1,13 +1,11 @@
 """The examples through the whole road: every architecture compiles them, no opcode is unknown, launches answered."""
 
-from functools import partial
 from pathlib import Path
 
 import jsonschema
 import pytest
 
 import warpbound
-from support.joint_listings import arguments, list_together
 from support.paths import ROOT
 from warpbound.analysis.sweeps.curve import curve
 from warpbound.isa.opcodes import opcode_facts
@@ -27,7 +25,7 @@ BINDS = {  # what may bind on an H200; saxpy with every slot filled stands betwe
     "histogram": {"shared"},
 }
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 
 def program(source: Path, gpu: str) -> warpbound.Program:
@@ -36,15 +34,6 @@ def program(source: Path, gpu: str) -> warpbound.Program:
     options = Options(defines=tuple(asked.defines.items()), include=asked.include, extra=asked.options)
     (found,) = programs(source, warpbound.gpu(gpu), asked.kernel, options)
     return found
-
-
-@pytest.fixture(scope="module", autouse=True)
-def listings(request: pytest.FixtureRequest) -> None:
-    """All examples on an architecture are disassembled by one call."""
-    compiled = arguments(request, "test_no_opcode_is_unknown_on_any_architecture")
-    answered = arguments(request, "test_static_answers_fit_the_schema_and_guess_nothing")
-    chosen = {(each["source"], each.get("arch") or each["gpu"]) for each in compiled + answered}
-    list_together(partial(program, source, gpu) for source, gpu in sorted(chosen))
 
 
 @pytest.mark.parametrize("arch", ARCHITECTURES)

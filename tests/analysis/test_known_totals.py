@@ -11,7 +11,7 @@ from warpbound.emulate.emulator import make_ready
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 USUAL = {  # and which kernel of each kind
     "leaves early in y": 2, "triangular trip counts": 2, "a work queue": 1, "one giant row": 2, "a checkerboard": 2,

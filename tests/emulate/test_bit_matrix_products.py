@@ -8,7 +8,7 @@ from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 ROWS = {"m8n8k128": 8, "m16n8k128": 16, "m16n8k256": 16}
 
 

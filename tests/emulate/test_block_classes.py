@@ -11,7 +11,7 @@ from warpbound.emulate.launch_memory import prepare
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 HEAD = """#include <cuda_fp16.h>
 __global__ void k(int n, int m, const float* x, float* y) { int b = blockIdx.x, t = threadIdx.x;"""

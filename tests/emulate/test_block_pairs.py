@@ -11,7 +11,7 @@ from warpbound.emulate.tensor_maps import TensorMap, encode
 from warpbound.emulate.value_slicing import slice_of
 from warpbound.errors import InputError
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 SOURCE = """
 #include <stdint.h>

@@ -13,7 +13,7 @@ import warpbound
 from warpbound.emulate.tensor_maps import TensorMap, decode, encode
 from warpbound.errors import InputError
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 SHARED_B = 16384
 HEAD = """

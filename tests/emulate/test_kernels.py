@@ -1,6 +1,5 @@
 """Every kernel gives NumPy's results: the emulator's proof."""
 
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,8 +7,9 @@ import pytest
 
 from support.emulator.all_cases import CASES
 from support.emulator.case import difference, program_of
-from support.joint_listings import arguments, list_together
 from warpbound import emulate
+
+pytestmark = pytest.mark.usefixtures("disassembled_together")
 
 USUAL, OTHERS = (80, 120), (75, 86, 89, 90, 100)
 NEWER = ("corner", "judged", "modern", "ptx", "tensor")  # groups with instructions that sm_80 lacks
@@ -23,13 +23,6 @@ def cases() -> list[Any]:
         for arch in USUAL
     ] + [pytest.param(name, arch, marks=pytest.mark.full) for name in CASES for arch in OTHERS]
 
-
-@pytest.fixture(scope="module", autouse=True)
-def listings(request: pytest.FixtureRequest) -> None:
-    """All kernels of an architecture are disassembled by one call."""
-    chosen = [(CASES[each["name"]], each["arch"]) for each in arguments(request, "test_results_are_those_of_numpy")]
-    made = [(make(np.random.default_rng(7)), arch) for make, arch in chosen]
-    list_together(partial(program_of, case, arch) for case, arch in made if arch >= case.least_arch)
 
 
 @pytest.mark.cuda

@@ -11,7 +11,7 @@ from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 SOURCE = """
 extern "C" __global__ void past_the_end(float* x, int n) {

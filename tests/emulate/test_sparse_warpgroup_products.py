@@ -7,7 +7,7 @@ import warpbound
 from support.matrix_images import DESCRIPTOR, image_of, numbers_of
 from warpbound.emulate.value_slicing import unneeded_values
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 SOURCE = """
 #include <stdint.h>

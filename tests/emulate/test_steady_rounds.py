@@ -14,7 +14,7 @@ from warpbound.emulate.value_slicing import unneeded_values
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 HEAD = """extern "C" __global__ void k(const float* x, float* y, int n, int s) {
     int t = threadIdx.x, me = blockIdx.x * blockDim.x + t; float v = 0; __shared__ float kept[256];

@@ -10,7 +10,7 @@ from warpbound.emulate import traced_blocks
 from warpbound.emulate.value_slicing import Slice, unneeded_values
 from warpbound.errors import InputError
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 HEAD = """
 #include <stdint.h>

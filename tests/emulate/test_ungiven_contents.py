@@ -12,7 +12,7 @@ from warpbound.emulate.ungiven_contents import ungiven_symbols
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 HEAD = """__constant__ int n; __constant__ int lengths[64]; __constant__ float w[16];
 __constant__ float set[4] = {1, 2}; __device__ int limit; __device__ unsigned ticket; __device__ int table[8] = {3, 4};

@@ -11,7 +11,7 @@ import pytest
 
 import warpbound
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 COLUMNS, DEPTH_B = 16, 32  # of B; bytes of a step along the depth
 IMAGE_B = 32768

@@ -1,12 +1,10 @@
 """What runs is what the protocol demands: the instructions, how many, and who waits for whom."""
 
 from collections import Counter
-from functools import partial
 
 import pytest
 
 from support.compiled_suite import body, compiled, count, decoded, others
-from support.joint_listings import list_together, selected
 from warpbound.measure import (
     costs,
     global_patterns,
@@ -29,14 +27,13 @@ from warpbound.measure.suite import MECHANISMS, ONE_ARCHITECTURE
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 LOOP = 14  # instructions that a loop may need for itself
 BARE_LOOP = 6  # counting, comparing, jumping
 UNAWAITED = {"watch_clock", "hold", "stay", "stamped", "when", "sweep_write", "store_4", "store_8",
              "store_16"}  # fmt: skip  (they store)
 SLOW = ("instruction_cache",)  # long to decode
-SEVERAL = 20  # tests
 USUAL, BROAD = (90,), (75, 120)
 COMPILED = [pytest.param(arch, marks=() if arch in USUAL else pytest.mark.broad) for arch in ARCHITECTURES]
 DECODED = [
@@ -44,16 +41,6 @@ DECODED = [
     for arch in ARCHITECTURES
 ]
 decoded_archs = pytest.mark.parametrize("arch", DECODED)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def listings(request: pytest.FixtureRequest) -> None:
-    """All mechanisms on an architecture are disassembled by one call, where more than a few tests run."""
-    archs = [item.callspec.params["arch"] for item in selected(request) if "arch" in item.fixturenames]
-    several = {arch for arch in archs if archs.count(arch) >= SEVERAL}
-    of_one = {mechanism: {arch} for mechanism, arch in ONE_ARCHITECTURE.items()}
-    quick = [mechanism for mechanism in MECHANISMS if mechanism not in SLOW]
-    list_together(partial(decoded, name, arch) for name in quick for arch in several & of_one.get(name, several))
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)

@@ -15,7 +15,7 @@ from warpbound.measure.corpus.subjects import launches, subjects, tunings
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.source_files import programs
 
-pytestmark = pytest.mark.cuda
+pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
 Check = tuple[tuple[int, ...], dict[str, Any], str, Any]  # grid, arguments, the output's name, what it must be
 random = np.random.default_rng()
