@@ -190,7 +190,7 @@ def nest(outer: int, inner: int) -> Program:
 def test_the_verdict_is_about_the_loop_whose_own_body_weighs_most(outer: int, inner: int, depth: int) -> None:
     """An inner loop is taken to run four times per iteration of the outer one."""
     work = static_work(case_of(nest(outer, inner), gpu("rtx-4090"), None, DEFAULT))
-    (chosen,) = [piece.loop.depth for piece in work.loops if piece.work is work.focus]
+    (chosen,) = [piece.loop.depth for piece in work.loops() if piece.work is work.focus]
     assert chosen == depth
 
 
@@ -198,12 +198,12 @@ def test_what_takes_too_long_is_left_out_with_a_sentence_and_the_rest_is_answere
     program, board = nest(3, 5), gpu("rtx-4090")
     hurried = static_work(case_of(program, board, None, replace(DEFAULT, patience_s=0.0)))
     patient = static_work(case_of(program, board, None, DEFAULT))
-    assert (len(patient.loops), len(hurried.loops)) == (2, 1)
+    assert (len(patient.loops()), len(hurried.loops())) == (2, 1)
     assert "stopped after 0 s" in hurried.notes[0]
     assert "Loops left out: 1." in hurried.notes[0]
     assert not any("stopped" in note for note in patient.notes)
     assert hurried.whole.warp_instructions == patient.whole.warp_instructions
-    assert hurried.loops[0].work == patient.loops[0].work
+    assert hurried.loops()[0].work == patient.loops()[0].work
 
 
 def test_the_kernels_of_a_file_share_the_time() -> None:

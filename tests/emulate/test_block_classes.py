@@ -7,6 +7,7 @@ from warpbound import emulate
 from warpbound.emulate import block_classes as module
 from warpbound.emulate import block_path
 from warpbound.emulate.block_classes import block_classes
+from warpbound.emulate.broadcast_registers import Code
 from warpbound.emulate.launch_memory import prepare
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
@@ -303,7 +304,8 @@ LOOPS = [
 
 
 @pytest.mark.parametrize("loop", LOOPS)
-def test_counted_rounds_are_those_that_are_executed(loop):
+def test_counted_rounds_are_those_that_are_executed(loop, monkeypatch):
+    monkeypatch.setattr(Code, "blocks_alike", False)  # one of the loops is the same in all blocks
     text = "__global__ void k(int n, const float* x, float* y) { int b = blockIdx.x; float s = 0;\n#pragma unroll 1\n"
     program = compile_program(text + loop + " s += x[j & 63]; y[b] = s; }", "sm_89")
     asked = launch(grid=40, block=32, args={"n": 97, "x": "f32[64]:zeros", "y": "f32[64]"})
@@ -341,3 +343,28 @@ def test_floats_outside_loops_are_reckoned():
     assert len(set(issued.tolist())) == 2
     again = compile_program(text + "while (v < 100.f) v = v * v + a; " + work, "sm_89")
     assert not classes_of(again, asked).complete
+
+
+ALIKE = {  # how often a loop goes round, or what a guard asks -> whether blocks may differ in it
+    "for (int j = t; j < n; j += 96) s += x[j & 63];": True,
+    "if (t % 7 < n - 90) s += x[t & 63];": True,
+    "for (int j = 0; j < gridDim.x + t; j++) s += x[j & 63];": True,
+    "for (int j = t; j < n; j += blockIdx.x + 1) s += x[j & 63];": False,
+    "for (int j = t; j < x[t & 63]; j++) s += j * x[j & 63];": False,
+    "if (__any_sync(~0u, t > n)) s += x[blockIdx.x & 63];": False,
+    "while (clock() & 1) s += x[t & 63];": False,
+}
+
+
+@pytest.mark.parametrize("body", ALIKE)
+def test_blocks_are_alike_where_nothing_that_decides_reads_their_number_or_data(body, monkeypatch):
+    text = "__global__ void k(int n, const float* x, float* y) { int t = threadIdx.x; float s = 0;\n#pragma unroll 1\n"
+    program = compile_program(text + body + " y[blockIdx.x * 96 + t] = s; }", "sm_89")
+    asked = launch(grid=40, block=96, args={"n": 97, "x": "f32[64]", "y": "f32[3840]"})
+    assert Code(program, prepare(program, asked)).blocks_alike == ALIKE[body]
+    quick = classes_of(program, asked)
+    monkeypatch.setattr(Code, "blocks_alike", False)
+    evaluated = classes_of(program, asked)
+    assert quick.complete == evaluated.complete
+    for name in ("of_block", "counts", "first"):
+        assert (getattr(quick, name) == getattr(evaluated, name)).all()

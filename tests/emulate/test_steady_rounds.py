@@ -52,6 +52,10 @@ BODIES = {  # name -> body, whether rounds are left out
         "#pragma unroll 1\nfor (int i = 0; i < 40; i++) {"
         " kept[t] = x[i]; __syncthreads(); v += kept[255 - t]; __syncthreads(); }", True,
     ),
+    "the rank of the block in its cluster": (
+        "#pragma unroll 1\nfor (int i = 0; i < 40; i++) { __syncthreads(); if (s > 9) { unsigned rank;"
+        ' asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank)); v += x[i * 8 + rank]; } }', True,
+    ),
     "tiles": (
         "for (int i = 0; i + 256 <= n; i += 256) { kept[t] = x[i + t]; __syncthreads();\n#pragma unroll 1\n"
         "for (int j = 0; j < 32; j++) v += kept[j + t % 8] * x[j]; __syncthreads(); }", True,

@@ -185,7 +185,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         flop=launch_counts.flop_counts(work.whole),
         models=answers(tuple(dict.fromkeys((*ALWAYS, *case.settings.models))), x),
         whatifs=sorted(explained(changes, _needs(case, work), lines, accesses), key=lambda change: -change.speedup),
-        loops=[_loop(case, piece) for piece in work.loops],
+        loops=[_loop(case, piece) for piece in work.loops()],
         pipelines=stages,
         confidence=confidence(case, assumptions(case, work, timed), timed),
         sample=work.sample,

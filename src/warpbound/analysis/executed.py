@@ -156,20 +156,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     """The work of the launch, extrapolated from the blocks that were executed."""
     program, arch, average = case.program, case.gpu.arch, _average_warp(case, trace, sample, traffic)
     timing, timed = average.waits, average.schedule
-    trips = trip_counts(program, trace)
     counts = mean_per_warp(trace, sample, trace.executed)
-    each = per_execution(program.instructions, traffic, counts * average.warps)
-    turns = [(loop, on_board(turn, case.gpu)) for loop, turn in iterations(program, arch, timing)]
-    loops = tuple(
-        replace(
-            Piece(loop, replace(turn, memory=_summed(each, loop.stream)), *trips.get(loop.number, (None, None))),
-            intervals=tuple(
-                replace(on_board(part, case.gpu), memory=_summed(each, stream))
-                for stream, part in intervals(program, arch, loop, timing)
-            ),
-        )
-        for loop, turn in turns
-    )
     parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
     observed = Observed(traffic, counts, *parallel, partition_traffic(trace, case.gpu), cache_facts(case).l1_bytes)
     sampled_of_many = len(trace.blocks) < trace.of_blocks
@@ -190,7 +177,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         mode="dynamic",
         whole=average.work,
         focus=average.work,
-        loops=loops,
+        loops=cache(partial(_loops, case, (trace, traffic), timing, counts * average.warps)),
         timed=timed,
         by_level=cache(lambda: {level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS}),
         notes=(sampled, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
@@ -212,6 +199,27 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         idle=sample.idle,
         paths=uneven_paths(trace, sample, float(counts.sum())),
     )
+
+
+def _loops(
+    case: Case, run: tuple[Trace, Traffic], timing: tuple[Wait, ...], executions: NDArray[np.float64]
+) -> tuple[Piece, ...]:
+    """One iteration of each loop; executions : of each instruction, of the launch."""
+    program, arch, trips = case.program, case.gpu.arch, trip_counts(case.program, run[0])
+    each = per_execution(program.instructions, run[1], executions)
+    return tuple(
+        replace(
+            Piece(
+                loop, replace(on_board(turn, case.gpu), memory=_summed(each, loop.stream)),
+                *trips.get(loop.number, (None, None)),
+            ),
+            intervals=tuple(
+                replace(on_board(part, case.gpu), memory=_summed(each, stream))
+                for stream, part in intervals(program, arch, loop, timing)
+            ),
+        )
+        for loop, turn in iterations(program, arch, timing)
+    )  # fmt: skip
 
 
 def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ...]:

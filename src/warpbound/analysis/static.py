@@ -85,7 +85,7 @@ class Work:
     mode: Mode
     whole: Workload
     focus: Workload
-    loops: tuple[Piece, ...]
+    loops: Callable[[], tuple[Piece, ...]]
     timed: Schedule
     by_level: Callable[[], dict[str, float]]
     notes: tuple[str, ...]
@@ -127,7 +127,7 @@ def static_work(case: Case) -> Work:
         mode="static",
         whole=whole,
         focus=_focus(whole, loops),
-        loops=loops,
+        loops=lambda: loops,
         timed=schedule(whole_path(case.program), instructions, timing),
         by_level=cache(lambda: {
             level: with_start(straight(case.program, arch, _served(case, level, costs)), case).latency

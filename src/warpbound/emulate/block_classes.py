@@ -34,7 +34,8 @@ class Classes:
 
     of_block : number of the class of each block, (blocks,); classes are numbered by their first block.
     counts : blocks of each class, (classes,). first : the first block of each, (classes,).
-    length : instructions that the evaluated warps of a block of each issue, (classes,); loops that data end count once.
+    length : instructions that the evaluated warps of a block of each issue, (classes,); loops that data end count once;
+    1 where one look at the code tells that all blocks are alike.
     lanes : the same, times the evaluated lanes that take part, (classes,).
     complete : whether every decision was evaluated, so that blocks of a class do the same, but for lanes of arithmetic
     whose guards data decide.
@@ -51,6 +52,9 @@ class Classes:
 def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDArray[np.int64]) -> Classes:
     """The classes of the given blocks (linear numbers, ascending, (b,)) of a launch."""
     code = Code(program, memory)
+    if code.blocks_alike:
+        alike = np.ones(1, np.int64)
+        return Classes(np.zeros(len(blocks), np.int64), alike * len(blocks), blocks[:1], alike, alike, complete=True)
     reads_data = any(n and x.traits.is_global_load for n, x in zip(code.deciding, code.instructions, strict=True))
     thread = _threads(launch, len(blocks), LANES_WITH_DATA if reads_data else EVERY_LANE)
     step = max(1, LANES_AT_ONCE // thread.size)

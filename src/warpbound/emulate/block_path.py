@@ -192,7 +192,7 @@ class Path:
         return value
 
     def _evaluate(self, at: int, instruction: Instruction) -> None:
-        handler, kind = self.code.handlers[at], instruction.traits.kind
+        handler, kind = self.code.handler(at), instruction.traits.kind
         if at in self.comparisons:
             self.compared[at] = compared_values(self.code, self.x, at)
         if handler is not None and self.x.known(self.code.reads[at]):

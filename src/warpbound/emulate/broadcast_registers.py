@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.control_dependence import ControlDependence
-from warpbound.emulate.emulator import handler_of
+from warpbound.emulate.emulator import Handler, handler_of
 from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
@@ -23,7 +23,7 @@ from warpbound.kernel_launch import Launch
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
-from warpbound.program.registers import reads, writes
+from warpbound.program.registers import guard_of, reads, writes
 
 Value = Any  # a NumPy scalar or an array that broadcasts to (blocks, warps, lanes)
 Mask = Any  # the same of bool
@@ -48,11 +48,7 @@ class Code:
         self.instructions = [_renumbered(instruction) for instruction in program.instructions]
         self.reads = [_places(reads(instruction)) for instruction in program.instructions]
         self.writes = [_places(writes(instruction)) for instruction in program.instructions]
-        self.handlers = [
-            handler_of(replace(instruction, guard=None), memory.constants, program.arch, PLAIN)
-            if _is_evaluated(instruction) or (instruction.opcode in FLOATS and at not in self.in_loops) else None
-            for at, instruction in enumerate(self.instructions)
-        ]  # fmt: skip
+        self._handlers: dict[int, Handler | None] = {}
         own = slice_of(program)
         if not own.ways and any(map(calls, program.instructions)):  # a guard of arithmetic alone may need their results
             own = slice_without_guards(program, guarded_arithmetic(program), own.whole_warp)
@@ -60,6 +56,40 @@ class Code:
         self.short = {at: way.begin for at, way in own.ways.items()}
         self.selects = {at for at in needed_places if program.instructions[at].traits.affine == "select"}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
+
+    def handler(self, at: int) -> Handler | None:
+        """What computes the result of an instruction; None where values of registers alone do not give it."""
+        if at not in self._handlers:
+            code = replace(self.instructions[at], guard=None)
+            known = self._is_computed(at)
+            self._handlers[at] = handler_of(code, self.constants, self.program.arch, PLAIN) if known else None
+        return self._handlers[at]
+
+    def _is_computed(self, at: int) -> bool:
+        instruction = self.instructions[at]
+        return _is_evaluated(instruction) or (instruction.opcode in FLOATS and at not in self.in_loops)
+
+    @cached_property
+    def blocks_alike(self) -> bool:
+        """Whether no block differs from another in what decides: it comes from thread numbers, constants and scalars
+        alone, and all of it can be evaluated."""
+        return not any(map(self._may_part_blocks, range(len(self.instructions))))
+
+    def _may_part_blocks(self, at: int) -> bool:
+        """Whether an instruction may decide something in one block and something else in another."""
+        instruction = self.instructions[at]
+        kind = instruction.traits.kind
+        if kind == "branch":
+            sends_apart = instruction.traits.indirect or not {"DIV", "CONV"}.isdisjoint(instruction.modifiers)
+            return sends_apart and at not in self.short
+        if kind in ("call", "return") or not self.deciding[at]:
+            return kind in ("call", "return")
+        if kind == "special_register":
+            name = next((x.text for x in instruction.operands if x.kind == "special"), "")
+            return not name.startswith(("SR_TID", "SR_NTID", "SR_NCTAID", "SR_LANEID", "SRZ"))
+        if kind == "constant":
+            return not any(x.kind == "constant" and isinstance(x.bank, int) for x in instruction.operands)
+        return not self._is_computed(at)
 
     @cached_property
     def in_loops(self) -> frozenset[int]:
@@ -130,11 +160,9 @@ class Code:
         return deciding
 
 
-def _conditions(instruction: Instruction) -> list[str]:
+def _conditions(instruction: Instruction) -> tuple[str, ...]:
     """The predicates that decide what an instruction does: its guard; of a branch all that it reads."""
-    if instruction.traits.kind in _DECIDING:
-        return list(reads(instruction))
-    return [name for name in reads(replace(instruction, operands=()))]
+    return reads(instruction) if instruction.traits.kind in _DECIDING else guard_of(instruction)
 
 
 def _is_evaluated(instruction: Instruction) -> bool:

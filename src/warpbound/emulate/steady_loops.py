@@ -22,7 +22,7 @@ HALVES = frozenset({"HI", "SX32"})  # allowed of sums with a shift, as long as t
 NUMBERS = ("register", "uniform", "immediate", "constant")
 SPACES = frozenset({"global", "shared"})  # of accesses without values
 PASSED = ("branch", "barrier", "convergence", "target", "scheduling", "fence")  # kinds that change no register
-WHO = ("SR_TID.", "SR_CTAID.", "SR_NTID.", "SR_NCTAID.", "SR_LANEID", "SRZ")  # special registers that stay
+WHO = ("SR_TID.", "SR_CTAID.", "SR_NTID.", "SR_NCTAID.", "SR_LANEID", "SR_CgaCtaId", "SRZ")  # registers that stay
 Names = frozenset[str]
 
 

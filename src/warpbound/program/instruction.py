@@ -5,6 +5,7 @@ Source   Bit positions of the control word: from Volta on bits 105-125 of the 12
 """
 
 from dataclasses import field
+from functools import cached_property
 
 from warpbound.isa.traits import Traits, traits
 from warpbound.quick_dataclasses import dataclass
@@ -105,7 +106,7 @@ class Instruction:
         """Opcode with its modifiers, as printed: LDG.E.64."""
         return ".".join((self.opcode, *self.modifiers))
 
-    @property
+    @cached_property
     def traits(self) -> Traits:
         """What its opcode is and does."""
         return traits(self.opcode)

@@ -6,8 +6,8 @@ Source   the operand order of the SASS tables in NVIDIA's "CUDA Binary Utilities
 """
 
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+from collections.abc import Callable, Iterator
+from functools import wraps
 
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 
@@ -35,7 +35,21 @@ _CONDITION = re.compile(r"C\d$")  # 1.x names the condition register that it set
 _TYPE = re.compile(r"([FSUB])(8|16|32|64)$")
 
 
-@lru_cache(1 << 14)
+def _kept_with_it(names: Callable[[Instruction], tuple[str, ...]]) -> Callable[[Instruction], tuple[str, ...]]:
+    """Decorator: the result stays with the instruction. A table would compare it with equal ones of other kernels."""
+    place = f"_{names.__name__}"
+
+    @wraps(names)
+    def names_of(instruction: Instruction) -> tuple[str, ...]:
+        known: dict[str, tuple[str, ...]] = vars(instruction)
+        if place not in known:
+            known[place] = names(instruction)
+        return known[place]
+
+    return names_of
+
+
+@_kept_with_it
 def writes(instruction: Instruction) -> tuple[str, ...]:
     """Registers that hold its results."""
     names: list[str] = []
@@ -49,10 +63,10 @@ def writes(instruction: Instruction) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-@lru_cache(1 << 14)
+@_kept_with_it
 def reads(instruction: Instruction) -> tuple[str, ...]:
     """Registers that it needs: sources, addresses, the guard, the carry."""
-    names = list(_names(instruction.guard, 1)) if instruction.guard else []
+    names = list(guard_of(instruction))
     sources = instruction.operands[results(instruction) :]
     values = [x for x in sources if not x.kind.endswith("predicate")]
     for operand in sources:
@@ -71,6 +85,11 @@ def reads(instruction: Instruction) -> tuple[str, ...]:
     if instruction.traits.result == "registers":
         names += _all_predicates(instruction)
     return tuple(dict.fromkeys(names))
+
+
+def guard_of(instruction: Instruction) -> tuple[str, ...]:
+    """The predicate that it executes under."""
+    return tuple(_names(instruction.guard, 1)) if instruction.guard else ()
 
 
 def _all_predicates(instruction: Instruction) -> Iterator[str]:
