@@ -33,6 +33,7 @@ def listing(cubin: bytes) -> str:
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):  # type: ignore[no-untyped-def]
     monkeypatch.chdir(tmp_path)
+    (tmp_path / ".git").mkdir()  # a repository's root: includers are looked for in it alone
 
     def make(name: str, contents: str | bytes) -> str:
         (tmp_path / name).write_bytes(contents if isinstance(contents, bytes) else contents.encode())
