@@ -24,6 +24,8 @@ from warpbound.isa.instruction_caches import instruction_caches
 from warpbound.program.control_flow import Block, Flow, Loop
 from warpbound.schedule import Wait
 
+pytestmark = pytest.mark.usefixtures("disassembled_together")
+
 
 def answered(source, launch, gpu="a100-sxm-80gb", **defines):
     program = warpbound.compile(source, warpbound.gpu(gpu), defines=defines)

@@ -17,6 +17,8 @@ from warpbound.models.x_model_2016 import bound_class, curves, predict_without_c
 from warpbound.reproduce import chosen
 from warpbound.reproduce.x_model_2016 import applications, applications_from_source, applications_page
 
+pytestmark = pytest.mark.usefixtures("disassembled_together")
+
 FOLDER = ROOT / "examples" / "applications"
 DATA = Path(applications.__file__).parent / applications.COUNTS
 PAGE = ROOT / "docs" / "x-applications.md"

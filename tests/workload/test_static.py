@@ -19,6 +19,8 @@ from warpbound.workload.loop_paths import Ways
 from warpbound.workload.static import iterations, static_memory, straight
 from warpbound.workload.static_paths import loops, whole
 
+pytestmark = pytest.mark.usefixtures("disassembled_together")
+
 ARCH = 86
 CHIP = MemoryLatency(arch=ARCH, l1=32, l2=200, dram=500, shared=24)
 
