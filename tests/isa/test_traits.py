@@ -89,8 +89,6 @@ def triple(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     table.cache_clear()
     traits.cache_clear()
     opcode_facts.cache_clear()
-    registers.reads.cache_clear()
-    registers.writes.cache_clear()
 
 
 def with_triple(*modifiers: str) -> tuple[Program, Launch]:
