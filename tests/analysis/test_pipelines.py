@@ -1,5 +1,6 @@
 """Answers for a kernel whose warps have roles: stages in flight, what binds them, waits at mbarriers."""
 
+from dataclasses import replace
 from functools import cache
 
 import jsonschema
@@ -7,6 +8,14 @@ import pytest
 
 import warpbound
 from support.paths import ROOT
+from warpbound.adapt.resources import demand
+from warpbound.analysis.answer import work_of
+from warpbound.analysis.case import case_of
+from warpbound.analysis.executed import served_by
+from warpbound.analysis.pipelines import recorded_course
+from warpbound.analysis.settings import DEFAULT
+from warpbound.analysis.timing import launch_prediction
+from warpbound.latency import waits
 from warpbound.machine import override
 from warpbound.program import programs
 from warpbound.program.cuda import Options
@@ -93,18 +102,66 @@ def test_the_sentence(pipeline, words):
     assert sentence(pipeline) == words
 
 
+@cache
+def pairs():
+    """A product of 2048 x 2048 x 1024 by pairs of blocks on a B200."""
+    file = ROOT / "examples" / "blackwell" / "pair_product.cu"
+    asked = warpbound.launch(file.with_suffix(".toml"))
+    (program,) = programs(file, warpbound.gpu("b200"), asked.kernel,
+                          Options(defines=(("STAGES", "6"),), extra=asked.options))  # fmt: skip
+    args = {"a": "f16[2048,1024]:rand", "b": "f16[2048,1024]:rand", "c": "f32[2048,2048]:zeros", "n": 2048, "k": 1024}
+    return program, warpbound.launch(grid=(16, 8), block=128, smem=6 * STAGE_B, args=args)
+
+
 @pytest.mark.broad
 def test_a_cluster_of_two_pairs_of_blocks():
     """Half of the blocks start products, for whole pairs: no block counts as long, and each SM multiplies its half."""
-    file = ROOT / "examples" / "blackwell" / "pair_product.cu"
-    asked = warpbound.launch(file.with_suffix(".toml"))
-    board = warpbound.gpu("b200")
-    (program,) = programs(file, board, asked.kernel, Options(defines=(("STAGES", "6"),), extra=asked.options))
-    args = {"a": "f16[2048,1024]:rand", "b": "f16[2048,1024]:rand", "c": "f32[2048,2048]:zeros", "n": 2048, "k": 1024}
-    entry = warpbound.analyze(program, board, warpbound.launch(grid=(16, 8), block=128, smem=6 * STAGE_B, args=args))
+    program, launch = pairs()
+    entry = warpbound.analyze(program, warpbound.gpu("b200"), launch)
     (row,) = entry["pipelines"]
     assert (row["stages"], row["stage_bytes"], row["fills"]) == (6, STAGE_B, 16)
     assert entry["sample"]["sampling_error"] == pytest.approx(0, abs=1e-9)
     tensor = next(x["cycles_per_warp"] for x in entry["bounds"] if x["resource"] == "tensor")
     assert tensor == pytest.approx(128 * 256 * 1024 / 4096 / 4, rel=0.05)  # four warps a block, 4096 a cycle and SM
-    assert entry["latency"]["cycles"] < 2 * 4 * tensor
+    assert 4 * tensor < entry["latency"]["cycles"] < 2 * 4 * tensor
+
+
+@pytest.mark.broad
+def test_stores_come_behind_the_products_that_they_wait_for():
+    """The wait for the sums parts the block as a barrier does: what stores of 16 bytes take of L1 comes on top."""
+    program, launch = pairs()
+    case = case_of(program, warpbound.gpu("b200"), launch, DEFAULT)
+    work = work_of(case)
+    _, loop, stores = work.whole.pieces
+    assert work.whole.joins == 1
+    assert loop.path > 0.7 > 0.25 > stores.path
+    assert loop.demand["tensor"] > 0.8  # where the time is that they run in, whichever warp starts them
+    assert stores.demand["l1"] > 0.6
+    lasts = launch_prediction(case, work).residence_s * case.clock_hz
+    alone = {name: demand(work.whole, case.gpu, case.clock_hz)[name] for name in ("tensor", "l1")}
+    assert lasts > 4 * alone["tensor"] + 4 * stores.demand["l1"] * alone["l1"]
+    as_one = replace(work, whole=replace(work.whole, pieces=()))
+    assert launch_prediction(case, as_one).residence_s < launch_prediction(case, work).residence_s
+
+
+@pytest.mark.broad
+def test_fences_without_a_lane_cost_nothing():
+    """The block that starts the products skips what the other of the pair does, by predicates or a branch."""
+    program, launch = pairs()
+    case = case_of(program, warpbound.gpu("b200"), launch, DEFAULT)
+    trace, _, traffic = work_of(case).sample_run
+    timing, levels = waits(program.instructions, case.latency, served_by(traffic)), served_by(traffic)
+    own, all_on = trace.meetings, replace(trace.meetings, off=(frozenset(),) * len(trace.meetings.blocks))
+    assert any(timing[at].hold for off in own.off for at in off)
+    skipped, paid = (recorded_course(case, each, timing, levels).cycles for each in (own, all_on))
+    assert skipped < paid - 100
+
+
+@pytest.mark.broad
+def test_a_wait_is_booked_on_what_ends_it():
+    """Of the block that copies and that multiplies by tcgen05: on products, not on memory; by wgmma on the copies."""
+    program, launch = pairs()
+    products = work_of(case_of(program, warpbound.gpu("b200"), launch, DEFAULT)).timed.parts
+    assert products["l2"] + products["dram"] < 0.02 * products["fixed"]
+    copies = answer(l2_bandwidth=3000)["latency"]["parts"]
+    assert copies["l2"] + copies["dram"] > 10 * copies["barrier"]

@@ -1,6 +1,7 @@
 """Pieces between barriers: worked by hand, and of kernels that were executed."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,8 @@ from warpbound.analysis.sm_simulation import simulated
 from warpbound.kernel_launch import parse_argument
 from warpbound.schedule import schedule
 from warpbound.workload import Piece
-from warpbound.workload.barrier_intervals import MOST_KINDS, pieces
+from warpbound.workload.barrier_intervals import MOST_KINDS, Stream, pieces
+from warpbound.workload.pipelined_block import PRODUCTS
 
 LOAD_STORE_TURN = """
     B------:R-:W0:-:S01  LDG.E R2, [R4.64]
@@ -34,18 +36,20 @@ KERNELS = Path(warpbound.__file__).parent / "validate" / "corpora"
 
 def found(
     streams: Sequence[Sequence[int]], executed: Sequence[float], text: str = LOAD_STORE_TURN,
-    lanes: Sequence[float] | None = None,
+    lanes: Sequence[float] | None = None, joins: Sequence[tuple[int, ...]] = (), queue: str = "",
 ) -> tuple[Piece, ...]:
-    """Two resources: `issue`, a cycle of each, and `add`, a cycle of FADD."""
+    """Two resources: `issue`, a cycle of each, and `add`, a cycle of FADD; queue : in which FADDs wait."""
     instructions = code(text)
-    waits = waits_of(instructions)
+    waits = tuple(replace(wait, queue=queue) if one.opcode == "FADD" else wait
+                  for one, wait in zip(instructions, waits_of(instructions), strict=True))  # fmt: skip
     adds = np.array([one.opcode == "FADD" for one in instructions], np.float64)
     typical = schedule(streams[0], instructions, waits)
 
     def asked(issued: np.ndarray) -> dict[str, float]:
         return {"issue": float(issued.sum()), "add": float(issued @ adds)}
 
-    return pieces(streams, instructions, waits, typical, np.array(executed, np.float64), asked,
+    recorded = [Stream(tuple(stream), *own) for stream, *own in zip(streams, joins or [()] * len(streams), strict=True)]
+    return pieces(recorded, instructions, waits, typical, np.array(executed, np.float64), asked,
                   np.ones(len(instructions)) if lanes is None else np.array(lanes))  # fmt: skip
 
 
@@ -96,6 +100,40 @@ def test_the_lanes_that_exchange_values_are_counted() -> None:
     assert parts == [1.0, 0.125, 1.0]  # nothing is loaded in the first, and the last stores to global memory
     loaded = EXCHANGES.replace("FADD R3, R3, R3", "LDG.E R3, [R4.64]", 1)
     assert [piece.taking_part for piece in found([tuple(range(9))], [1.0] * 9, loaded, shares)] == [1.0] * 3
+
+
+def test_products_into_tensor_memory_are_spread_over_the_time_of_the_pieces() -> None:
+    """Started behind the barrier, they run on while warps go on; FADD stands for one here."""
+    behind = found([EVERY], [1.0] * 7)
+    beside = found([EVERY], [1.0] * 7, queue=PRODUCTS)
+    assert [piece.demand["add"] for piece in behind] == [0.0, 1.0]
+    instructions = code(LOAD_STORE_TURN)
+    alone = schedule(EVERY, instructions, waits_of(instructions))
+    first = alone.issue[3] / alone.cycles  # until what follows the barrier issues
+    assert [piece.demand["add"] for piece in beside] == pytest.approx([first, 1 - first], rel=1e-3)
+    assert first > 0.9  # the wait for memory
+
+
+def test_a_wait_of_the_whole_block_parts_its_work_as_a_barrier_does() -> None:
+    """In front of the addition for those that add; a warp that does not add has ended there."""
+    short = (0, 1, 2)
+    three = found([EVERY, short], [1, 1, 1, 0.5, 0.5, 0.5, 0.5], joins=[(4,), (3,)])
+    assert [piece.times for piece in three] == [1.0] * 3
+    assert [piece.demand["add"] for piece in three] == [0.0, 0.0, 1.0]
+    assert three[1].demand["issue"] == pytest.approx(0.5 / 5)  # the load from shared memory alone
+
+
+def test_a_warps_own_timing_sets_its_path() -> None:
+    """Held for 1000 cycles behind the barrier by what it waits for there, with nothing that waits for memory before."""
+    code_of, stream = code(EXCHANGES), tuple(range(9))
+    waits = waits_of(code_of)
+    own = tuple(replace(wait, hold=1000.0) if at == 3 else wait for at, wait in enumerate(waits))
+    typical = schedule(stream, code_of, waits)
+    ones, asked = np.ones(len(stream)), lambda issued: {"issue": float(issued.sum())}
+    parts = pieces([Stream(stream, timing=own)], code_of, waits, typical, ones, asked, ones)
+    whole = sum(piece.path for piece in parts)
+    assert whole == pytest.approx((typical.cycles + 1000.0 - 4.0) / typical.cycles, rel=0.02)
+    assert parts[1].path > 0.8 * whole
 
 
 def test_equal_turns_of_a_loop_are_one_kind() -> None:

@@ -68,7 +68,7 @@ def block(stages):
 
 def course(stages, speed, meetings=None):
     recorded, code, timing = block(stages)
-    return timeline(meetings or recorded, Parts(code, timing), speed, 4)
+    return timeline(meetings or recorded, [Parts(code, timing)] * len(recorded.blocks), speed, 4)
 
 
 def ring(stages, speed):

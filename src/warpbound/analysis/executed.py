@@ -20,7 +20,7 @@ from warpbound.analysis.execution_summary import (
 )
 from warpbound.analysis.longest_block import longest_warp
 from warpbound.analysis.partition_traffic import partition_traffic
-from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course
+from warpbound.analysis.pipelines import ASSUMED, NOTE, held, held_alone, pipelines, recorded_course
 from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.distinct_values import distinct
@@ -42,7 +42,7 @@ from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Schedule, Wait, duration
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
-from warpbound.workload.barrier_intervals import pieces
+from warpbound.workload.barrier_intervals import Stream, pieces
 from warpbound.workload.dynamic import (
     LONGEST_STREAM,
     Sample,
@@ -58,6 +58,7 @@ from warpbound.workload.dynamic import (
 )
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.instruction_counts import count, facts_of
+from warpbound.workload.joint_waits import joint_waits
 from warpbound.workload.static import intervals, iterations
 
 SECTOR_B = 32
@@ -100,7 +101,10 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     timed = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
     average = _AverageWarp(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
-    return replace(average, work=replace(average.work, pieces=_pieces(case, trace, sample, traffic, average)))
+    streams = _whole_block(case, trace, traffic, timing) or tuple(map(Stream, _recorded(trace)))
+    joined = replace(average.work, joins=float(len(streams[0].joins)) if streams else 0.0)
+    average = replace(average, work=joined)
+    return replace(average, work=replace(joined, pieces=_pieces(case, trace, sample, traffic, (average, streams))))
 
 
 @remember(4)
@@ -131,10 +135,29 @@ def recorded_paths(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -
     return {row: times[row] * cycles[part.tobytes()] for row, part in parts.items()}
 
 
-def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average: _AverageWarp) -> tuple[Part, ...]:
+def _recorded(trace: Trace) -> dict[tuple[int, ...], None]:
+    """Different streams of the recorded warps, in order."""
+    return dict.fromkeys(tuple(stream[:LONGEST_STREAM].tolist()) for stream in trace.streams.values())
+
+
+def _whole_block(case: Case, trace: Trace, traffic: Traffic, means: tuple[Wait, ...]) -> tuple[Stream, ...]:
+    """The streams of all warps of a block whose meetings at mbarriers are known in time; else none."""
+    meetings = trace.meetings
+    course = recorded_course(case, meetings, _waits(case, traffic), served_by(traffic)) if meetings else None
+    if meetings is None or course is None or max(map(len, meetings.streams)) > LONGEST_STREAM:
+        return ()
+    own_waits = held_alone(case, meetings, _waits(case, traffic), means, served_by(traffic))
+    warps = zip(meetings.streams, joint_waits(meetings, course), own_waits, strict=True)
+    return tuple(Stream(tuple(stream.tolist()), joins, timing=timing) for stream, joins, timing in warps)
+
+
+def _pieces(
+    case: Case, trace: Trace, sample: Sample, traffic: Traffic, warps: tuple[_AverageWarp, tuple[Stream, ...]]
+) -> tuple[Part, ...]:
     """The work from barrier to barrier."""
+    average, streams = warps
     instructions, work = case.program.instructions, average.work
-    if round(work.barriers) < 1:
+    if work.stops < 1:
         return ()
     executed = mean_per_warp(trace, sample, trace.executed)
     each, facts = per_execution(instructions, traffic, executed * average.warps), facts_of(instructions, case.gpu.arch)
@@ -146,7 +169,6 @@ def _pieces(case: Case, trace: Trace, sample: Sample, traffic: Traffic, average:
                        tensor=dict(counts.tensor), memory=memory)  # fmt: skip
         return demand(on_board(part, case.gpu), case.gpu, case.clock_hz)
 
-    streams = (stream[:LONGEST_STREAM].tolist() for stream in trace.streams.values())
     passes = WARP * len(trace.warps) * np.maximum(1, trace.executed.max(axis=0))
     lanes = trace.threads.sum(axis=0) / passes
     return pieces(streams, instructions, average.waits, average.schedule, executed, asked, lanes)

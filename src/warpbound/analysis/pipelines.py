@@ -6,7 +6,7 @@ Models   workload.pipelined_block with the copy engine of the board. For a warp'
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -36,6 +36,7 @@ ALIKE = 1.01  # times as long as the least, up to which fewer stages are enough
 WORTH = 1.005
 
 Served = Callable[[int], Shares]
+Causes = tuple[tuple[str, float], ...]  # of a wait, with the share of each
 
 
 @dataclass(frozen=True)
@@ -79,15 +80,28 @@ class Block:
 
 @dataclass(frozen=True)
 class _Simulation:
-    """Of a block that an answer asks for several times: its code, and its courses by their engines."""
+    """Of a block that an answer asks for several times: code of each warp, courses by their engines."""
 
-    code: Parts
+    code: tuple[Parts, ...]
     courses: list[tuple[CopyEngine, Timeline | None]]
 
 
 @remember(4)
 def _simulation(meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> _Simulation:
-    return _Simulation(Parts(instructions, waits), [])
+    codes: dict[frozenset[int], Parts] = {}
+    for off in meetings.off:
+        changed = _idle(off, waits)
+        codes.setdefault(changed, Parts(instructions, _without(changed, waits)))
+    return _Simulation(tuple(codes[_idle(off, waits)] for off in meetings.off), [])
+
+
+def _idle(off: frozenset[int], waits: Sequence[Wait]) -> frozenset[int]:
+    """Of instructions without an active lane, fences and accesses: they cost as little as any other."""
+    return frozenset(at for at in off if waits[at].hold or waits[at].queue)
+
+
+def _without(off: frozenset[int], waits: Sequence[Wait]) -> tuple[Wait, ...]:
+    return tuple(Wait() if at in off else wait for at, wait in enumerate(waits))
 
 
 def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
@@ -150,15 +164,36 @@ def held(case: Case, trace: Trace, waits: tuple[Wait, ...], levels: Served) -> t
     block, course = Block(case, trace.meetings, waits, levels), recorded_course(case, trace.meetings, waits, levels)
     if course is None:
         return waits
-    executions = _executions(trace.meetings)
-    causes = _causes(block, course)
-    timed = tuple(
-        replace(wait, hold=course.waited[at][0] / executions[at], causes=causes)
-        if course.waited.get(at, (0.0, 0))[0] > 0
-        else wait
-        for at, wait in enumerate(waits)
+    return _behind_others(case, course, _held_on_average(block, course, range(len(trace.meetings.blocks)), waits))
+
+
+def held_alone(
+    case: Case, meetings: Meetings, waits: tuple[Wait, ...], means: tuple[Wait, ...], levels: Served
+) -> tuple[tuple[Wait, ...], ...]:
+    """For each warp of the block the waits with its own at mbarriers; means : as of `held`. None: they are unknown."""
+    block, course = Block(case, meetings, waits, levels), recorded_course(case, meetings, waits, levels)
+    if course is None:
+        return ()
+    tests = _executions(block.meetings, range(len(meetings.blocks)))
+    unheld = tuple(waits[at] if at in tests else wait for at, wait in enumerate(means))
+    return tuple(
+        _held_on_average(block, course, (warp,), _without(_idle(off, waits), unheld))
+        for warp, off in enumerate(meetings.off)
     )
-    return _behind_others(case, course, timed)
+
+
+def _held_on_average(block: Block, course: Timeline, warps: Iterable[int], waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
+    """At each test the mean time that these warps are held there."""
+    own = tuple(warps)
+    executions, causes, timed = _executions(block.meetings, own), _causes(block, course), list(waits)
+    for at in executions:
+        by = Counter[Kind]()
+        for warp in own:
+            by.update(course.waited[warp].get(at, {}))
+        if total := sum(by.values()):
+            parts = tuple((cause, part * by[kind] / total) for kind in by for cause, part in causes[kind])
+            timed[at] = replace(timed[at], hold=total / executions[at], causes=parts)
+    return tuple(timed)
 
 
 def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
@@ -186,28 +221,29 @@ def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], level
     return block.course(_engine(block))
 
 
-def _executions(meetings: Meetings) -> dict[int, int]:
-    """Times that each instruction tests a barrier, in vain or not."""
+def _executions(meetings: Meetings, warps: Iterable[int]) -> dict[int, int]:
+    """Times that each instruction tests a barrier for these warps, in vain or not."""
     count: dict[int, int] = {}
-    for events in meetings.events:
-        for at, many in events.items():
+    for warp in warps:
+        for at, many in meetings.events[warp].items():
             if many[0].kind in (Kind.TEST, Kind.RETRY):
                 count[at] = count.get(at, 0) + len(many)
     return count
 
 
-def _causes(block: Block, course: Timeline) -> tuple[tuple[str, float], ...]:
-    """What a wait at a barrier is for: the copies' data, by level; without copies the other warps."""
+def _causes(block: Block, course: Timeline) -> dict[Kind, Causes]:
+    """What a wait at a barrier is for, by what ends it: other warps, results of products, a copy's data by level."""
+    others: dict[Kind, Causes] = {Kind.ARRIVAL: (("barrier", 1.0),), Kind.PRODUCTS: (("fixed", 1.0),)}
     total = sum(fill.size_B for fill in course.fills)
     if not total:
-        return (("barrier", 1.0),)
+        return others
     copies = [
         (block.served(at).get("dram", 0.0), size_B) for fill in course.fills for at, size_B in fill.copies.items()
     ]
     latency, dram = block.case.latency, sum(share * size_B for share, size_B in copies) / total
     mean = latency.of(_beyond({"dram": dram}))
     parts = (("l2", latency.l2 * (1.0 - dram) / mean), ("dram", latency.dram * dram / mean))
-    return tuple((cause, part) for cause, part in parts if part)
+    return others | {Kind.COPY: tuple((cause, part) for cause, part in parts if part)}
 
 
 def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -> tuple[list[Pipeline], list[WhatIf]]:
@@ -274,7 +310,7 @@ def _waiting(block: Block, course: Timeline, ring: Ring) -> float:
         return any(event.barriers[0][0] in barriers for event in tests)
 
     takers = [warp for warp, events in enumerate(block.meetings.events) if takes(events)]
-    return min((course.held.get(warp, 0.0) for warp in takers), default=0.0) / course.cycles
+    return min(map(course.held, takers), default=0.0) / course.cycles
 
 
 def _tensor(block: Block) -> float:

@@ -50,12 +50,14 @@ class Met:
 class Meetings:
     """Warps of one block or cluster: block, stream and events of each; events by instruction, in order.
 
-    blocks : number of the block of each warp. streams : instruction indices in issue order.
+    blocks : number of the block of each warp. streams : instruction indices in issue order. off : of each warp, the
+    instructions that it only ever issues with all lanes off.
     """
 
     blocks: tuple[int, ...]
     streams: tuple[NDArray[np.int32], ...]
     events: tuple[dict[int, list[Event]], ...]
+    off: tuple[frozenset[int], ...]
 
 
 class MeetingRecorder:
@@ -86,10 +88,12 @@ class MeetingRecorder:
         for barrier in distinct(met_at.barriers[over]).tolist():
             self.ended[barrier] += 1
 
-    def meetings(self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]]) -> Meetings:
-        """Of the watched warps; blocks, streams : of each row."""
+    def meetings(
+        self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]], off: dict[int, frozenset[int]]
+    ) -> Meetings:
+        """Of the watched warps; blocks, streams, off : of each row."""
         rows = list(self.events)
         return Meetings(
             tuple(blocks[row] for row in rows), tuple(streams[row] for row in rows),
-            tuple(dict(self.events[row]) for row in rows),
+            tuple(dict(self.events[row]) for row in rows), tuple(off[row] for row in rows),
         )  # fmt: skip

@@ -309,7 +309,11 @@ class Recording:
         if self.watch is None:
             return None
         streams = {row: joined(self.streams[row]) for row in self.watch.rows}
-        return self.watch.meetings({row: int(warps[row, 0]) for row in self.watch.rows}, streams)
+        off = {
+            row: frozenset(np.flatnonzero((self.executed[:, row] > 0) & (self.threads[:, row] == 0)).tolist())
+            for row in self.watch.rows
+        }
+        return self.watch.meetings({row: int(warps[row, 0]) for row in self.watch.rows}, streams, off)
 
     def unknown_read(self, name: str) -> None:
         """Report that the instruction read an array with unknown contents."""

@@ -117,7 +117,7 @@ def block(x: ActiveWork, values: Parameters) -> Block:
     memory = sum((waits[cause] for cause in _WAITING), np.zeros(()))
     rest = work.latency - start - sum(parts.values()) + waits["shared"]
     stores = work.memory.l2_sectors_written > 0
-    barriers = int(round(work.barriers))
+    barriers = work.stops
     whole = Block(
         start=np.multiply(values.block_start, x.slower),
         store=np.multiply(values.store_cost, 1.0 if stores else 0.0),
@@ -141,7 +141,7 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
     pieces = _known_pieces(x.work)
     phases = sum(piece.phases for piece in pieces)
     phased = loads(x, values).phases / phases if phases else 0.0  # loads may have changed since pieces were counted
-    times = (round(x.work.barriers) + 1) / sum(piece.times for piece in pieces) if pieces else 0.0
+    times = (x.work.stops + 1) / sum(piece.times for piece in pieces) if pieces else 0.0
     alone = _alone(x, values)
     return tuple(
         replace(
@@ -169,7 +169,7 @@ def crowded(x: ActiveWork, values: Parameters, population: Real) -> list[NDArray
 
 
 def _known_pieces(work: Workload) -> tuple[Piece, ...]:
-    return work.pieces if round(work.barriers) > 0 else ()
+    return work.pieces if work.stops > 0 else ()
 
 
 def _in_piece(x: ActiveWork, whole: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
@@ -264,7 +264,7 @@ def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Q
         each = np.multiply(cycles[name], servers / x.clock_hz)          # of one warp, at its own server
         fullest = np.ceil(warps / servers)
         per_block = each * fullest / population                         # at the fullest sub-core
-        if round(x.work.barriers) > 0:
+        if x.work.stops > 0:
             queues[name] = Queue(per_block, values.block_wait * waited[name] * per_block, _others(population))
         else:
             own = np.ceil(np.divide(x.warps_per_block, servers))        # their crowd is in the residence

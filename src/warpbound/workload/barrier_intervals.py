@@ -3,7 +3,8 @@
 Source   our own.
 Models   pieces in sequence, those of equal instructions together; a piece lasts as long as the slowest recorded warp
          takes for it alone, as a leader of a tree does; what the mean warp asks of each resource is divided as the
-         recorded warps divide the executions of each instruction.
+         recorded warps divide the executions of each instruction. Products into tensor memory run while warps go on,
+         and what waits for them is in the warps' paths: they are spread evenly over the time of all pieces.
 Omits    warps that end before the last barrier; barriers of a part of the warps; what lies beyond the recorded part of
          very long streams, which is taken to be like it.
 """
@@ -18,6 +19,7 @@ from warpbound.distinct_values import distinct
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Schedule, Wait, schedule
+from warpbound.workload.pipelined_block import PRODUCTS
 from warpbound.workload.records import Piece
 
 MOST_KINDS = 64  # of pieces that are distinguished; with more, a block's work counts as even
@@ -29,11 +31,31 @@ Asked = Callable[[Reals], Mapping[str, float]]  # executions of each instruction
 
 
 @dataclass(frozen=True)
+class Stream:
+    """Instructions of so many warps, and the positions from which on they are behind another wait of the whole block.
+
+    timing : how long each instruction takes these warps; None: as all.
+    """
+
+    indices: tuple[int, ...]
+    joins: tuple[int, ...] = ()
+    warps: int = 1
+    timing: Sequence[Wait] | None = None
+
+
+@dataclass(frozen=True)
 class _Cut:
-    """A stream and the positions at which its pieces begin, the first one at 0."""
+    """A stream of so many warps and the positions at which its pieces begin, the first one at 0."""
 
     stream: Whole
     begins: Whole
+    warps: int
+    timing: Sequence[Wait]
+
+    @property
+    def alike(self) -> tuple[tuple[int, ...], int]:
+        """Stream and timing: what decides the path."""
+        return tuple(self.stream.tolist()), id(self.timing)
 
     def piece_of(self, positions: Sequence[int] | Whole) -> Whole:
         """The piece that each position is in."""
@@ -54,7 +76,7 @@ class _Path:
 
 
 def pieces(  # noqa: PLR0913  (each is one fact of the launch)
-    streams: Iterable[Sequence[int]], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
+    streams: Iterable[Stream], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
     executions: Reals, request: Asked, lanes: Reals,
 ) -> tuple[Piece, ...]:  # fmt: skip
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
@@ -65,18 +87,22 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     """
     both = zip(instructions, timing, strict=True)
     stops = np.array([instruction.traits.is_block_barrier and wait.hold > 0 for instruction, wait in both])
-    cuts = [_cut(stream, stops) for stream in dict.fromkeys(map(tuple, streams)) if stream]
+    cuts = [_cut(stream, stops, timing) for stream in streams if stream.indices]
     most = max((len(cut.begins) for cut in cuts), default=1)
     cuts = [cut for cut in cuts if len(cut.begins) == most]
     kinds = _kinds(cuts) if most > 1 else np.zeros(1, np.int64)
     if most == 1 or kinds.max() >= MOST_KINDS:
         return ()
-    known = {typical.stream: typical} if typical.times == 1.0 else {}
-    all_cut = [tuple(cut.stream.tolist()) for cut in cuts]
-    schedules = [known.get(stream) or schedule(stream, instructions, timing) for stream in all_cut]
-    slowest = _slowest([_path(cut, each, timing) for cut, each in zip(cuts, schedules, strict=True)])
-    own = _path(_cut(typical.stream, stops), typical, timing)
+    known = {(typical.stream, id(timing)): typical} if typical.times == 1.0 else {}
+    schedules = [known.get(cut.alike) or schedule(cut.stream.tolist(), instructions, cut.timing) for cut in cuts]
+    slowest = _slowest([_path(cut, each) for cut, each in zip(cuts, schedules, strict=True)])
+    own = _path(_cut(Stream(typical.stream), stops, timing), typical)
+    if not own.waits.any():
+        slowest = replace(slowest, waits=np.zeros_like(slowest.waits), others=slowest.waits + slowest.others)
     shares = _shares(cuts, kinds, len(instructions))
+    beside = [index for index, wait in enumerate(timing) if wait.queue == PRODUCTS]
+    shares[:, beside] = _summed(kinds, slowest.waits + slowest.others, len(shares))[:, None]
+    shares[:, beside] /= max(1.0, float((slowest.waits + slowest.others).sum()))
     wants = [request(share * executions) for share in shares]
     result = [
         Piece(
@@ -99,10 +125,11 @@ def _over(part: float, whole: float) -> float:
     return float(part / whole) if whole > 0 else 0.0
 
 
-def _cut(stream: Sequence[int], stops: NDArray[np.bool_]) -> _Cut:
+def _cut(stream: Stream, stops: NDArray[np.bool_], timing: Sequence[Wait]) -> _Cut:
     """Behind each barrier that something follows begins a piece."""
-    result = np.asarray(stream, np.int64)
-    return _Cut(result, np.append(0, np.flatnonzero(stops[result[:-1]]) + 1))
+    result = np.asarray(stream.indices, np.int64)
+    begins = np.concatenate([[0], np.flatnonzero(stops[result[:-1]]) + 1, np.asarray(stream.joins, np.int64)])
+    return _Cut(result, np.sort(begins), stream.warps, stream.timing or timing)
 
 
 def _kinds(cuts: Sequence[_Cut]) -> Whole:
@@ -112,15 +139,15 @@ def _kinds(cuts: Sequence[_Cut]) -> Whole:
     return np.array([numbers.setdefault(key, len(numbers)) for key in alike])
 
 
-def _path(cut: _Cut, schedule: Schedule, timing: Sequence[Wait]) -> _Path:
+def _path(cut: _Cut, schedule: Schedule) -> _Path:
     """Of one warp alone, (pieces,)."""
     beyond = np.array([
-        sum(share for cause, share in wait.causes if cause in BEYOND_SM) if wait.loads else 0.0 for wait in timing
+        sum(share for cause, share in wait.causes if cause in BEYOND_SM) if wait.loads else 0.0 for wait in cut.timing
     ])  # fmt: skip
     count, holder = len(cut.begins), np.array(schedule.producer)
     of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * schedule.waited
     waits = _summed(cut.piece_of(np.arange(len(cut.stream))), of_loads, count)
-    begins = np.array(schedule.issue)[cut.begins]
+    begins = np.append(schedule.issue, schedule.cycles)[cut.begins]
     awaited_at = {load: place for place, load in enumerate(schedule.producer) if load >= 0}
     ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
             for phase in schedule.phases if phase.loads]  # fmt: skip
@@ -160,6 +187,6 @@ def _shares(cuts: Sequence[_Cut], kinds: Whole, instructions: int) -> Reals:
     times = np.zeros((kinds.max() + 1, instructions))
     for cut in cuts:
         for kind, part in zip(kinds.tolist(), cut.contents(), strict=True):
-            times[kind] += np.bincount(part, minlength=instructions)
+            times[kind] += cut.warps * np.bincount(part, minlength=instructions)
     total = times.sum(axis=0)
     return np.asarray(np.divide(times, total, out=np.full_like(times, 1.0 / len(times)), where=total > 0))

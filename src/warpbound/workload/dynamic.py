@@ -340,7 +340,9 @@ def alike_clusters(trace: Trace) -> bool:
 
 
 def path_share(trace: Trace, sample_: Sample) -> float:
-    """Instructions of the mean warp over those of the typical one; 1 where warps hardly differ."""
+    """Instructions of the mean warp over those of the typical one; 1 where warps hardly differ, or have roles."""
+    if alike_clusters(trace):
+        return 1.0
     issued, weights = trace.executed.sum(axis=1), _of_warps(trace, sample_)
     share = float(weights @ issued / weights.sum()) / max(1, _instructions(trace, sample_))
     return share if share < NEARLY_ALL else 1.0

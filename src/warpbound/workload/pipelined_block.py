@@ -67,19 +67,24 @@ class Fill:
 class Timeline:
     """One block or cluster from its start to its end.
 
-    cycles : until its last warp ends, or to where the recording was cut. waited : instruction that tests -> cycles that
-    warps were held there, and how often one passed. fills : in the order asked for. engine_busy : cycles, the busiest
-    SM's. held : warp -> cycles that it was held. longest : the stream of the warp that issues most, and its cycles.
-    whole : whether all was issued.
+    cycles : until its last warp ends, or to where the recording was cut. waited : for each warp, instruction that tests
+    -> cycles that it was held there, by what ended the wait. fills : in the order asked for. engine_busy : cycles, the
+    busiest SM's. longest : the stream of the warp that issues most, and its cycles. whole : whether all was issued.
+    done : cycle at which each phase ended. ends : of each warp.
     """
 
     cycles: float
-    waited: dict[int, tuple[float, int]]
+    waited: tuple[dict[int, dict[Kind, float]], ...]
     fills: tuple[Fill, ...]
     engine_busy: float
-    held: dict[int, float]
     longest: tuple[tuple[int, ...], float]
     whole: bool
+    done: dict[Phase, float]
+    ends: tuple[float, ...]
+
+    def held(self, warp: int) -> float:
+        """Cycles that a warp was held."""
+        return sum(sum(by.values()) for by in self.waited[warp].values())
 
 
 @dataclass(frozen=True)
@@ -103,8 +108,8 @@ class _Filling:
     taken: float = float("inf")
 
 
-def timeline(meetings: Meetings, code: Parts, engine: CopyEngine, sub_cores: int) -> Timeline | None:
-    """The pipeline's course; None where warps wait for what was not recorded. code : of the kernel."""
+def timeline(meetings: Meetings, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> Timeline | None:
+    """The pipeline's course; None where warps wait for what was not recorded. code : of the kernel, for each warp."""
     run = _Run(meetings, code, engine, sub_cores)
     return run.timeline() if run.to_end() else None
 
@@ -112,9 +117,9 @@ def timeline(meetings: Meetings, code: Parts, engine: CopyEngine, sub_cores: int
 class _Run:
     """State of the warps, of the phases of barriers, and of the copy engines."""
 
-    def __init__(self, meetings: Meetings, code: Parts, engine: CopyEngine, sub_cores: int) -> None:
+    def __init__(self, meetings: Meetings, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> None:
         self.engine, self.blocks = engine, meetings.blocks
-        self.warps = [WarpClock(code) for _ in meetings.blocks]
+        self.warps = [WarpClock(own) for own in code]
         _share_tensor_cores(self.warps, meetings.blocks, sub_cores)
         self.parts = [_parts(s, e) for s, e in zip(meetings.streams, meetings.events, strict=True)]
         self.to_come: defaultdict[Phase, int] = defaultdict(int)
@@ -129,6 +134,7 @@ class _Run:
         }  # barrier -> the block that tests it: its own
         self.place = [0] * len(self.warps)
         self.done: dict[Phase, float] = {}
+        self.by: dict[Phase, Kind] = {}  # what came last
         self.parked: defaultdict[Phase, list[int]] = defaultdict(list)
         self.ready = [(0.0, number) for number in range(len(self.warps))]
         self.engine_free: dict[int, float] = defaultdict(float)
@@ -136,8 +142,7 @@ class _Run:
         self.fills: dict[Phase, _Filling] = {}
         self.freed = [0.0] * len(self.warps)  # of each warp: the end of the last phase that it tested
         self.freed_by: list[tuple[Phase, ...]] = [()] * len(self.warps)
-        self.waited: defaultdict[int, list[float]] = defaultdict(lambda: [0.0, 0])
-        self.held: defaultdict[int, float] = defaultdict(float)
+        self.waited: list[dict[int, dict[Kind, float]]] = [{} for _ in self.warps]
         self.streams: list[list[bytes]] = [[] for _ in self.warps]  # of each warp: the parts that it has issued
         self.issued = 0
 
@@ -175,12 +180,11 @@ class _Run:
             self.parts[number][self.place[number]] = _Part(b"", at, event)  # its instructions are issued
             self.parked[missing].append(number)
             return
-        until = max((self.done[phase] for phase in phases if phase in self.done), default=0.0)
-        books = self.waited[at]
-        books[1] += 1
-        if until > warp.free:
-            books[0] += until - warp.free
-            self.held[number] += until - warp.free
+        last = max((phase for phase in phases if phase in self.done), key=lambda phase: self.done[phase], default=None)
+        until = self.done[last] if last else 0.0
+        if last and until > warp.free:
+            by = self.waited[number].setdefault(at, {})
+            by[self.by[last]] = by.get(self.by[last], 0.0) + until - warp.free
             warp.hold_until(until)
         for phase in phases:
             if phase in self.fills:
@@ -199,7 +203,8 @@ class _Run:
         elif COPIES in warp.uncovered:
             time = max(time, warp.uncovered[COPIES])
         for phase in event.barriers:
-            self.done[phase] = max(self.done.get(phase, 0.0), time)
+            if time >= self.done.get(phase, 0.0):
+                self.done[phase], self.by[phase] = time, event.kind
             self.to_come[phase] -= 1
             if not self.to_come[phase]:
                 for other in self.parked.pop(phase, ()):
@@ -228,12 +233,13 @@ class _Run:
         ]
         return Timeline(
             cycles=max((warp.free for warp in self.warps), default=0.0),
-            waited={at: (cycles, int(times)) for at, (cycles, times) in self.waited.items()},
+            waited=tuple(self.waited),
             fills=tuple(sorted(ended, key=lambda fill: fill.asked)),
             engine_busy=max(self.engine_busy.values(), default=0.0),
-            held=dict(self.held),
             longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), self.warps[longest].free),
             whole=self.issued < MOST_ISSUED,
+            done=self.done,
+            ends=tuple(warp.free for warp in self.warps),
         )
 
 
@@ -249,7 +255,7 @@ def _share_tensor_cores(warps: Sequence[WarpClock], blocks: Sequence[int], sub_c
 def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
     parts, start, left_out = list[_Part](), 0, False
-    for place, at, event in _met(stream, events):
+    for place, at, event in met(stream, events):
         tests = event.kind in (Kind.TEST, Kind.RETRY)
         if tests and left_out:
             start, left_out = place, False
@@ -263,8 +269,8 @@ def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     return [*parts, _Part(stream[start:].tobytes())] if not left_out else parts
 
 
-def _met(stream: Indices, events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
-    """(position, instruction, event) in order."""
+def met(stream: Indices, events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
+    """Position in the stream, instruction and event of each event in order."""
     to_come = {at: iter(many) for at, many in events.items()}
     places = np.flatnonzero(np.isin(stream, list(events)))
     for place, at in zip(places.tolist(), stream[places].tolist(), strict=True):

@@ -1,0 +1,59 @@
+"""Waits at mbarriers that hold a whole block as a barrier does: all that is before one comes before all that is behind.
+
+Source   our own.
+Models   A barrier that ends one phase, which each warp of the block waits for once: for the last products, before their
+         sums are stored. A warp that does not wait for it has ended by then.
+Omits    barriers whose phases are waited for in turn, and those at which some warps wait while others work.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+
+from warpbound.emulate.meetings import Kind, Meetings
+from warpbound.workload.pipelined_block import Timeline, met
+
+Tests = dict[int, list[tuple[int, int]]]  # barrier -> (warp, position) of each test that succeeded
+
+
+def joint_waits(meetings: Meetings, course: Timeline) -> tuple[tuple[int, ...], ...]:
+    """For each warp the positions from which on it is behind such waits, ascending, in each warp as many.
+
+    The end of its stream for a warp that has ended. None where the blocks of a cluster do not have equally many.
+    """
+    found: list[tuple[int, ...]] = [()] * len(meetings.blocks)
+    if not course.whole:
+        return tuple(found)
+    once = _tested_once(meetings)
+    for block in set(meetings.blocks):
+        warps = [warp for warp, own in enumerate(meetings.blocks) if own == block]
+        for _, behind in sorted(_joins(meetings, course, warps, once)):
+            for warp in warps:
+                found[warp] += (behind.get(warp, len(meetings.streams[warp])),)
+    alike = len(set(map(len, found))) == 1
+    return tuple(found) if alike else tuple(() for _ in found)
+
+
+def _tested_once(meetings: Meetings) -> Tests:
+    """Of the barriers whose first phase is all that is waited for, by no warp twice."""
+    tests: Tests = defaultdict(list)
+    later = set[int]()
+    for warp, (stream, events) in enumerate(zip(meetings.streams, meetings.events, strict=True)):
+        for place, _, event in met(stream, events):
+            for barrier, ended in event.barriers if event.kind is Kind.TEST else ():
+                if ended != 1 or any(warp == other for other, _ in tests[barrier]):
+                    later.add(barrier)
+                tests[barrier].append((warp, place))
+    return {barrier: own for barrier, own in tests.items() if barrier not in later}
+
+
+def _joins(
+    meetings: Meetings, course: Timeline, warps: list[int], once: Tests
+) -> Iterator[tuple[float, dict[int, int]]]:
+    """Of one block: when the wait is over, and the position behind it of each warp that waits."""
+    for barrier, tests in once.items():
+        behind = {warp: place + 1 for warp, place in tests}
+        ended = course.done.get((barrier, 0))
+        if ended is None or not behind.keys() <= set(warps):
+            continue
+        if all(warp in behind or course.ends[warp] <= ended for warp in warps):
+            yield ended, behind
