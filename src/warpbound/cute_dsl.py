@@ -136,8 +136,8 @@ def prepare(host: Any, args: Sequence[object], gpu: str | Path | Gpu, launch: in
         else _operand(value, name, order.setdefault(id(value), len(order)))
         for name, value in values.items()
     ]
-    compiled = _compiled(host, [each.compiled for each in operands], board)
-    call = _wanted(_calls(compiled, operands, board), launch, host.__name__)
+    host_function = _compiled(host, [each.compiled for each in operands], board)
+    call = _wanted(_calls(host_function, operands, board), launch, host.__name__)
     program = with_python_source(call.program, inspect.unwrap(host))
     owners = [each for each in operands if each.array is not None]
     pieces: list[Piece] = []
@@ -240,17 +240,17 @@ def _compiled(host: Any, args: Sequence[Any], board: Gpu) -> Any:
         raise refusal(problem, "CuTe DSL", host.__name__, arch) from problem
 
 
-def _calls(compiled: Any, operands: Sequence[Operand], board: Gpu) -> list[HostLaunch]:
+def _calls(host_function: Any, operands: Sequence[Operand], board: Gpu) -> list[HostLaunch]:
     """The launches that the host function makes of these arguments."""
     host = HostRequests()
-    engine = HostCode(compiled.ir_module, host)
+    engine = HostCode(host_function.ir_module, host)
     library, status = c_void_p(), c_int32()
     pointer_to_library = c_void_p(addressof(library))
     for each in ("cuda_init", "cuda_load"):
         engine.call(each, [addressof(pointer_to_library), addressof(status)])
     host.programs = {each.name: each for each in programs(host.code, board, None, Options())}
     values = [_behind(each.words) for each in operands if each.words]
-    engine.call(f"_mlir_ciface_{compiled.function_name}", [*map(addressof, values), addressof(status)])
+    engine.call(f"_mlir_ciface_{host_function.function_name}", [*map(addressof, values), addressof(status)])
     if host.problem:
         raise InputError(host.problem, "Make plain launches.")
     return host.calls

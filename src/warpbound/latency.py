@@ -167,9 +167,9 @@ def _paced(instructions: Sequence[Instruction], timings: Sequence[Wait], memory:
     if table is None:
         ended = [_ends(instruction) for instruction in instructions]
         return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, timings, strict=True))
-    marked = frozenset(index for index, instruction in enumerate(instructions) if instruction.pairs)
+    pairs_by_code = frozenset(index for index, instruction in enumerate(instructions) if instruction.pairs)
     pair = table.get("pair")
-    pairs = marked or (greedy_pairs(instructions) if pair is not None else frozenset())
+    pairs = pairs_by_code or (greedy_pairs(instructions) if pair is not None else frozenset())
     return tuple(
         replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(instruction, wait, memory, table)
         for index, (instruction, wait) in enumerate(zip(instructions, timings, strict=True))
@@ -274,7 +274,7 @@ def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency
     return wait
 
 
-def _global(instruction: Instruction, memory: MemoryLatency, shares: Shares, read: float) -> Wait:
+def _global(instruction: Instruction, memory: MemoryLatency, shares: Shares, read_cycles: float) -> Wait:
     """A load or an atomic: the latency of the levels that serve it, which are also what a wait for it is booked on."""
     extra = _wider(instruction, memory, "global") + _uniform_address(instruction, memory)
     if instruction.traits.kind == "atomic" or instruction.opcode == "SUATOM":  # performed at L2
@@ -284,7 +284,8 @@ def _global(instruction: Instruction, memory: MemoryLatency, shares: Shares, rea
         extra = 0.0
     total = memory.of(shares)
     causes = tuple((level, memory.at(level) * share / total) for level, share in shares.items() if share)
-    return Wait(total + extra, read, causes, _COPIES if instruction.traits.kind == "copy" else "global", loads=True)
+    queue = _COPIES if instruction.traits.kind == "copy" else "global"
+    return Wait(total + extra, read_cycles, causes, queue, loads=True)
 
 
 def _constant(instruction: Instruction, memory: MemoryLatency) -> float:
@@ -317,14 +318,14 @@ def _uniform_address(instruction: Instruction, memory: MemoryLatency) -> float:
     return _row("global_uniform_address", memory) if only_uniform else 0.0
 
 
-def _shared(instruction: Instruction, memory: MemoryLatency, read: float) -> Wait:
+def _shared(instruction: Instruction, memory: MemoryLatency, read_cycles: float) -> Wait:
     cycles, follows = memory.shared + _wider(instruction, memory, "shared"), ""
     if instruction.traits.width == "matrices":
         cycles = _row("ldsm", memory) + _row("ldsm_extra_matrix", memory) * (matrices(instruction) - 1)
         follows = "matrix_load_latency"
     elif instruction.traits.kind == "atomic":
         cycles, follows = _row("atom_shared", memory), "shared_atomic_latency"
-    return Wait(cycles, read, (("shared", 1.0),), "shared", follows=follows)
+    return Wait(cycles, read_cycles, (("shared", 1.0),), "shared", follows=follows)
 
 
 def _until_read(instruction: Instruction, memory: MemoryLatency) -> float:

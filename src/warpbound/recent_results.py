@@ -19,12 +19,12 @@ def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
         results: deque[tuple[tuple[object, ...], R]] = deque(maxlen=size)
 
         @wraps(function)
-        def call(*args: P.args, **named: P.kwargs) -> R:
-            question = (*args, *sorted(named), *(named[name] for name in sorted(named)))
+        def call(*args: P.args, **keywords: P.kwargs) -> R:
+            question = (*args, *sorted(keywords), *(keywords[name] for name in sorted(keywords)))
             for other, result in tuple(results):
                 if len(other) == len(question) and all(a is b for a, b in zip(other, question, strict=True)):
                     return result
-            result = function(*args, **named)
+            result = function(*args, **keywords)
             results.append((question, result))
             return result
 

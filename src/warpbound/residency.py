@@ -98,10 +98,10 @@ class Residency:
     def with_more(self, registers: int, shared_bytes: int = 0) -> "Residency | None":
         """The same launch with more registers per thread and shared memory per block; None where no block fits then."""
         x, most = self._request, self._request.limits.max_registers_per_thread
-        wanted = np.maximum(0, x.registers + registers)
+        sum_ = np.maximum(0, x.registers + registers)
         shared = np.maximum(0, x.shared + shared_bytes)
-        then = _one(replace(x, registers=np.minimum(wanted, most), shared=shared))
-        return then if wanted <= most and then.blocks_per_sm > 0 else None
+        then = _one(replace(x, registers=np.minimum(sum_, most), shared=shared))
+        return then if sum_ <= most and then.blocks_per_sm > 0 else None
 
     def with_threads(self, threads: int) -> "Residency":
         """As many threads in the whole grid, in blocks of another size."""

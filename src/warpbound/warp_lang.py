@@ -116,16 +116,16 @@ def prepare(kernel: Any, dim: Sizes, args: Sequence[object], gpu: str | Path | G
     values = by_name([each.label for each in kernel.adj.args], args, kernel.key)
     operands = {each.label: _operand(each, values[each.label]) for each in kernel.adj.args}
     kernel = _overload(kernel, operands, values)
-    compiled = _compiled(kernel, architecture(board, "Warp"), block_dim)
-    program = _without_strangers(python_program(compiled.cubin, kernel.func, board, compiled.name))
+    kernel_code = _compiled(kernel, architecture(board, "Warp"), block_dim)
+    program = _without_strangers(python_program(kernel_code.cubin, kernel.func, board, kernel_code.name))
     extents = tuple(int(each) for each in np.atleast_1d(np.asarray(dim, dtype=object)))
     bounds, *places = program.parameters
-    pieces = [bytes_of("launch bounds", bounds.offset, launch_bounds(extents, compiled.axes))]
+    pieces = [bytes_of("launch bounds", bounds.offset, launch_bounds(extents, kernel_code.axes))]
     for own, place in zip(kernel.adj.args, places, strict=False):
         pieces += _pieces(own, operands[own.label], values[own.label], place)
     blocks = -(-prod(extents) // block_dim)
-    grid = (blocks, 1, 1) if compiled.loops else _rows(blocks, block_dim)
-    return prepared(program, pieces, Launch(grid=grid, block=(block_dim, 1, 1), smem=compiled.shared_B))
+    grid = (blocks, 1, 1) if kernel_code.loops else _rows(blocks, block_dim)
+    return prepared(program, pieces, Launch(grid=grid, block=(block_dim, 1, 1), smem=kernel_code.shared_B))
 
 
 def _without_strangers(program: Program) -> Program:

@@ -31,9 +31,9 @@ def windows(question: Question, board: Gpu) -> Iterator[Variant]:
 def streamed(question: Question, kernel: KernelSource, board: Gpu) -> Iterator[Variant]:
     """Every array that does not fit L2 loaded by `__ldcs` and stored by `__stcs`, where L2 could keep another one."""
     arrays, l2_B = sizes(question.launch), board.get("l2_size") or 0.0
-    used = {element(each) for each in inside(kernel.body, ("subscript_expression",))}
-    names = {name for name, size_B in arrays.items() if size_B > l2_B and name in used and _plain(kernel, name)}
-    if not names or not used & keepable(board, arrays).keys():
+    subscripted = {element(each) for each in inside(kernel.body, ("subscript_expression",))}
+    names = {name for name, size_B in arrays.items() if size_B > l2_B and name in subscripted and _plain(kernel, name)}
+    if not names or not subscripted & keepable(board, arrays).keys():
         return
     text = _rendered(kernel, kernel.body, frozenset(names))
     first = next(each for each in inside(kernel.body, ("subscript_expression",)) if element(each) in names)

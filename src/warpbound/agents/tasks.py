@@ -86,13 +86,13 @@ def compare(before: Question, after: Question) -> Comparison:
     first, second = answer(before), answer(after)
     gain = first.time_s / second.time_s if first.time_s and second.time_s else None
     if gain is None:
-        summary, decided = "One of the two has no time.", False
+        summary, is_certain = "One of the two has no time.", False
     else:
         times = f"{seconds(first.time_s)} before, {seconds(second.time_s)} after"
         doubt = _doubt(first, second, gain)
-        summary, decided = f"{gain:.2f}x: {times}{doubt and f'; {doubt}'}.", not doubt
+        summary, is_certain = f"{gain:.2f}x: {times}{doubt and f'; {doubt}'}.", not doubt
     return Comparison(
-        before=short(first), after=short(second), gain=gain and round(gain, 4), decided=decided, summary=summary
+        before=short(first), after=short(second), gain=gain and round(gain, 4), decided=is_certain, summary=summary
     )
 
 

@@ -160,10 +160,10 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     x = launch_facts(case, work)
     power_W = drawn_watts(case, work, timed)
     longest_s = longest_block_s(case, work, timed)
-    shown = work.whole if longest_s is None or work.longest is None else work.longest.work
+    workload = work.whole if longest_s is None or work.longest is None else work.longest.work
     changes = changes_of_the_work(case, work, rates.cycles, longest_s)
     stages, other_stages = work.pipelines()
-    lines = code_tables.source_lines(program, shown)
+    lines = code_tables.source_lines(program, workload)
     accesses = code_tables.memory_accesses(program, work.accesses())
     changes = (
         *changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages,
@@ -175,7 +175,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         mode=work.mode,
         bottleneck=rates.bottleneck,
         runner_up=rates.runner_up,
-        latency=_latency(work, shown),
+        latency=_latency(work, workload),
         bounds=launch_counts.bounds(rates),
         warps_needed=rates.warps_needed,
         instructions=launch_counts.instructions(work.whole, idle_counts(case, work)),
@@ -298,8 +298,9 @@ def assumptions(case: Case, work: Work, timed: LaunchPrediction | None) -> list[
     return notes
 
 
-def _latency(work: Work, shown: Workload) -> Latency:
-    return Latency(cycles=shown.latency, parts=shown.parts, by_level=work.by_level(), load_phases=list(shown.phases))
+def _latency(work: Work, workload: Workload) -> Latency:
+    phases = list(workload.phases)
+    return Latency(cycles=workload.latency, parts=workload.parts, by_level=work.by_level(), load_phases=phases)
 
 
 def idle_counts(case: Case, work: Work) -> Counts:

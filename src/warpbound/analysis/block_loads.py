@@ -33,9 +33,9 @@ def once_of_again(program: Program, run: "SampleRun") -> float:
     past_l1 = [index for index in copies(program) if bypasses_l1(program.instructions[index])]
     every = [*plain_accesses(program, "load"), *copies(program)]
     own = np.flatnonzero(of_block & np.isin(accesses.instruction, every))[:MOST]
-    listed = sector_list(accesses.rows(own))
-    copied = np.isin(accesses.instruction[own], past_l1)[listed.row]
-    different = len(distinct(listed.sector[~copied])) + np.count_nonzero(copied)
+    sectors = sector_list(accesses.rows(own))
+    copied = np.isin(accesses.instruction[own], past_l1)[sectors.row]
+    different = len(distinct(sectors.sector[~copied])) + np.count_nonzero(copied)
     return different / len(copied) if len(copied) else 0.0
 
 
@@ -52,8 +52,9 @@ def scattered(program: Program, run: "SampleRun", by_data: Collection[int]) -> f
     if accesses is None or not gathers or not whole:
         return 0.0
     of_block = trace.warps[accesses.warp, 0] == trace.blocks[len(trace.blocks) // 2]
-    listed = sector_list(accesses.rows(np.flatnonzero(of_block & np.isin(accesses.instruction, gathers))[:MOST])).sector
-    least = len(distinct(listed)) / max(1, len(listed)) * float(each.sectors[gathers].sum())
+    own = np.flatnonzero(of_block & np.isin(accesses.instruction, gathers))[:MOST]
+    sectors = sector_list(accesses.rows(own)).sector
+    least = len(distinct(sectors)) / max(1, len(sectors)) * float(each.sectors[gathers].sum())
     return max(0.0, least - float(each.ideal_sectors[gathers].sum())) / whole
 
 

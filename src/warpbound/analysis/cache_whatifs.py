@@ -74,8 +74,8 @@ def l2_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> It
     if traffic.touched_bytes <= (case.gpu.get("l2_size") or 0.0) or (case.launch and case.launch.persist):
         return
     sizes = {name: size for name, _, size in trace.arrays}
-    kept, run = keepable(case.gpu, sizes), _run(case, trace, sample)
-    for name, size_B in kept.items():
+    candidates, run = keepable(case.gpu, sizes), _run(case, trace, sample)
+    for name, size_B in candidates.items():
         change = f"{name} ({size_B / 1e6:.3g} MB) kept in L2 (an access-policy window, or the other arrays streamed)"
         why = f"L2 serves {_cent(traffic.l2_hit_rate)} of what L1 does not"
         with_window = replace(run, how=replace(run.how, persisting=name))

@@ -110,10 +110,10 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
 @remember(4)
 def _waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait, ...]:
     """How long each instruction takes one warp, what it waits for at mbarriers apart; level : as of `served_by`."""
-    code, served = case.program.instructions, served_by(traffic, level)
+    code, shares = case.program.instructions, served_by(traffic, level)
     if level is not None:
-        return waits(code, case.latency, served, conflicts(traffic))
-    return waits(code, case.latency, served, conflicts(traffic), far_share(traffic))
+        return waits(code, case.latency, shares, conflicts(traffic))
+    return waits(code, case.latency, shares, conflicts(traffic), far_share(traffic))
 
 
 def pipelines_of(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> tuple[list[Pipeline], list[WhatIf]]:
@@ -159,8 +159,9 @@ def _pieces(
     instructions, work = case.program.instructions, average.work
     if work.stops < 1:
         return ()
-    executed = mean_per_warp(trace, sample, trace.executed)
-    each, facts = per_execution(instructions, traffic, executed * average.warps), facts_of(instructions, case.gpu.arch)
+    executions = mean_per_warp(trace, sample, trace.executed)
+    each = per_execution(instructions, traffic, executions * average.warps)
+    facts = facts_of(instructions, case.gpu.arch)
 
     def asked(issued: NDArray[np.float64]) -> dict[str, float]:
         counts = count(instructions, facts, case.program.bank_reads, issued.tolist(), issued.tolist())
@@ -171,7 +172,7 @@ def _pieces(
 
     passes = WARP * len(trace.warps) * np.maximum(1, trace.executed.max(axis=0))
     lanes = trace.threads.sum(axis=0) / passes
-    return pieces(streams, instructions, average.waits, average.schedule, executed, asked, lanes)
+    return pieces(streams, instructions, average.waits, average.schedule, executions, asked, lanes)
 
 
 def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:
@@ -194,7 +195,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
     notes += register_notes(average.work, arch)
     error = f", standard error {100 * traffic.sampling_error:.2g} %" if traffic.sampling_error else ""
     words = SAMPLED if sampled_of_many else ALL_EXECUTED
-    sampled = words.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
+    sample_note = words.format(blocks=len(trace.blocks), of_blocks=trace.of_blocks, error=error)
     return Work(
         mode="dynamic",
         whole=average.work,
@@ -202,7 +203,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         loops=cache(partial(_loops, case, (trace, traffic), timing, counts * average.warps)),
         timed=timed,
         by_level=cache(lambda: {level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS}),
-        notes=(sampled, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
+        notes=(sample_note, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
         sample=BlockSample(
             blocks=len(trace.blocks),
             warps=len(trace.warps),
@@ -268,8 +269,8 @@ def _idle_note(program: Program, sample: Sample, working: int) -> str:
 
 def _rate_assumed(case: Case, traffic: Traffic) -> bool:
     """Whether most of what L2 serves is asked for by all SMs at once, on a board where that rate is not known."""
-    measured = case.gpu.get("l2_shared_read_bandwidth") is not None
-    return not measured and 2 * traffic.l2_sectors_together > traffic.l2_sectors_read
+    has_rate = case.gpu.get("l2_shared_read_bandwidth") is not None
+    return not has_rate and 2 * traffic.l2_sectors_together > traffic.l2_sectors_read
 
 
 def conflicts(traffic: Traffic) -> Callable[[int], float]:
@@ -346,8 +347,8 @@ def per_execution(
 ) -> list[Memory]:
     """Mean traffic of one execution of each instruction."""
     by = traffic.by_instruction
-    written = traffic.l2_sectors_written + traffic.l2_sectors_atomic
-    to_dram = traffic.dram_bytes_written / written if written else 0.0
+    l2_writes = traffic.l2_sectors_written + traffic.l2_sectors_atomic
+    to_dram = traffic.dram_bytes_written / l2_writes if l2_writes else 0.0
     average = []
     for index, instruction in enumerate(instructions):
         times = float(executions[index])

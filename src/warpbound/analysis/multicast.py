@@ -43,9 +43,9 @@ def multicast_changes(case: Case, work: Work) -> Iterator[WhatIf]:
     for size, share in {best: of_two[best], "2 x 2": sum(shares) if all(shares) else 0.0}.items():
         if not LEAST <= share <= 1.0:
             continue
-        left = 1.0 - copied * share / 2
+        rest = 1.0 - copied * share / 2
         changed = work.focus.with_memory(
-            l2_sectors_read=left * reads, l2_sectors_far=left * work.focus.memory.l2_sectors_far
+            l2_sectors_read=rest * reads, l2_sectors_far=rest * work.focus.memory.l2_sectors_far
         )
         before, after = times_of(case, work, [(work.focus, case.place), (changed, case.place)])
         if before / after >= WORTH:

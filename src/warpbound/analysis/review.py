@@ -88,16 +88,16 @@ def _pairs(
     before: Sequence[KernelState], after: Sequence[KernelState]
 ) -> Iterator[tuple[KernelState | None, KernelState | None]]:
     """Answers about the same kernel; a kernel alone in its file that has another name now is the same."""
-    left, right = list(before), list(after)
+    old_states, right = list(before), list(after)
     for keys in (("kernel", "gpu", "file", "launch"), ("gpu", "file", "launch")):
-        for old in list(left):
+        for old in list(old_states):
             like = [new for new in right if _key(new, keys) == _key(old, keys)]
-            alone = sum(_key(other, keys) == _key(old, keys) for other in left) == 1
+            alone = sum(_key(other, keys) == _key(old, keys) for other in old_states) == 1
             if like and (len(keys) == 4 or (len(like) == 1 and alone)):
-                left.remove(old)
+                old_states.remove(old)
                 right.remove(like[0])
                 yield old, like[0]
-    yield from ((old, None) for old in left)
+    yield from ((old, None) for old in old_states)
     yield from ((None, new) for new in right)
 
 

@@ -156,9 +156,9 @@ def idle_s(case: Case, work: Work, working_s: float, clock_hz: float, times: flo
     start_s = slower * case.gpu.value("block_start")
     each_s = max(slower * float(fitted_parameters(case.gpu).values.block_interval), start_s / places)
     working = len(work.idle.working)
-    followed = distinct(np.linspace(0, working - 1, min(working, MOST_FOLLOWED)).astype(np.int64))
+    blocks = distinct(np.linspace(0, working - 1, min(working, MOST_FOLLOWED)).astype(np.int64))
     all_s = times * each_s * (work.idle.blocks + working)
-    begins = times * each_s * work.idle.working[followed] + working_s * (1.0 - followed / working)
+    begins = times * each_s * work.idle.working[blocks] + working_s * (1.0 - blocks / working)
     return max(0.0, float(begins.max(initial=0.0)) - working_s, all_s + start_s - working_s)
 
 

@@ -30,11 +30,11 @@ Examples:
 
 @click.command(epilog=EXAMPLES)
 @click.argument("name", metavar="[PAPER[:ITEM|:fig-N]|all]", required=False)
-@click.option("--show", "shown", is_flag=True, help="Draw figures: to OUT.html, .svg or .md, or in a browser.")
+@click.option("--show", "pictures", is_flag=True, help="Draw figures: to OUT.html, .svg or .md, or in a browser.")
 @click.option("--record", is_flag=True, help="Record the verdicts of this run as the expected ones.")
 @form_option("text", "json", "csv", "html", "markdown")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
-def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str | None) -> None:
+def reproduce(name: str | None, pictures: bool, record: bool, form: str, out: str | None) -> None:
     """Compute the papers' tables and figures again and compare.
 
     Without a name, the command lists all items.
@@ -42,17 +42,17 @@ def reproduce(name: str | None, shown: bool, record: bool, form: str, out: str |
     from warpbound import reproduce as papers
 
     if name is None:
-        _list(form, out, shown)
+        _list(form, out, pictures)
         return
     if form == "markdown":
         raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json, csv or html.")
-    if not shown and Path(out or "").suffix == ".svg":
+    if not pictures and Path(out or "").suffix == ".svg":
         raise CommandError(f"{out} would hold text, not a picture.", "Add --show for the picture, or name it .txt.")
     record_before = papers.recorded()
-    items = _items_with_pictures(name, out) if shown else papers.chosen(name)
+    items = _items_with_pictures(name, out) if pictures else papers.chosen(name)
     reproductions = [papers.reproduced(item) for item in announced((item.key, item) for item in items)]
     changed = papers.changes(reproductions, record_before)
-    if shown:
+    if pictures:
         _show(reproductions, name, out)
     else:
         _print(reproductions, changed, form, out)

@@ -27,15 +27,15 @@ Examples:
 @click.command(epilog=EXAMPLES)
 @click.argument("corpora", metavar="[CORPUS ...]", nargs=-1)
 @click.option("--gpu", "gpus", metavar="NAME[,NAME...]", help="Only these boards; for --recalibrate, the one to refit.")
-@click.option("--list", "listed", is_flag=True, help="Only list the shipped corpora.")
-@click.option("--shown", is_flag=True, help="Print the scores that --write stored last; run nothing.")
+@click.option("--list", "names_only", is_flag=True, help="Only list the shipped corpora.")
+@click.option("--shown", "from_store", is_flag=True, help="Print the scores that --write stored last; run nothing.")
 @click.option("--write", "keep", is_flag=True, help="Update the stored scores and the accuracy pages in docs/.")
 @click.option("--papers", "each", type=click.IntRange(1), metavar="N", help=PAPERS)
 @click.option("--recalibrate", type=click.Path(path_type=Path), metavar="FOLDER", help="Refit a board to measurements.")
 @form_option("text", "json")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def validate(
-    corpora: tuple[str, ...], gpus: str | None, listed: bool, shown: bool, keep: bool, each: int | None,
+    corpora: tuple[str, ...], gpus: str | None, names_only: bool, from_store: bool, keep: bool, each: int | None,
     recalibrate: Path | None, form: str, out: str | None,
 ) -> None:  # fmt: skip
     """Score the predictions on measured launches.
@@ -44,7 +44,7 @@ def validate(
     """
     from warpbound.validate import corpus, validation_data
 
-    if listed:
+    if names_only:
         _list({name: corpus.corpus(name).shared.about for name in corpora or corpus.shipped()}, form, out)
     elif recalibrate is not None:
         write(_recalibrated(recalibrate, gpus), out)
@@ -53,7 +53,7 @@ def validate(
     else:
         if keep and (corpora or gpus):
             raise CommandError("--write renews the scores of all corpora.", "Leave CORPUS and --gpu out.")
-        _present(validation_data.stored() if shown else _run(corpora, gpus), form, out, keep)
+        _present(validation_data.stored() if from_store else _run(corpora, gpus), form, out, keep)
 
 
 def _list(about: dict[str, str], form: str, out: str | None) -> None:

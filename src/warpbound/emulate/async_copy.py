@@ -43,7 +43,7 @@ def _nothing_of(x: State, addresses: NDArray[np.uint64], size: int) -> list[Valu
 def _copying(
     here: Site,
     take: Callable[[State, NDArray[np.uint64], int], list[Value]],
-    put: Callable[[State, str, NDArray[np.uint32], int, list[Value]], None],
+    store: Callable[[State, str, NDArray[np.uint32], int, list[Value]], None],
 ) -> Handler:
     target, source = [operand for operand in here.instruction.operands if operand.kind == "memory"]
     put_at, take_at = window_address(target, here), global_address(source, here)
@@ -57,7 +57,7 @@ def _copying(
 
     def handler(x: State) -> None:
         if condition is None:
-            put(x, "shared", put_at(x), size, take(x, take_at(x), size))
+            store(x, "shared", put_at(x), size, take(x, take_at(x), size))
             return
         copied = np.broadcast_to(condition(x), x.selected_lanes)
         count = x.mask
@@ -69,7 +69,7 @@ def _copying(
                 words = [np.where(copied, word, np.uint32(0)) for word in take(x, take_at(x), size)]
             finally:
                 x.mask = count
-        put(x, "shared", put_at(x), size, words)
+        store(x, "shared", put_at(x), size, words)
 
     return handler
 

@@ -61,8 +61,8 @@ class Code:
         """What computes the result of an instruction; None where values of registers alone do not give it."""
         if at not in self._handlers:
             code = replace(self.instructions[at], guard=None)
-            known = self._is_computed(at)
-            self._handlers[at] = handler_of(code, self.constants, self.program.arch, PLAIN) if known else None
+            is_computed = self._is_computed(at)
+            self._handlers[at] = handler_of(code, self.constants, self.program.arch, PLAIN) if is_computed else None
         return self._handlers[at]
 
     def _is_computed(self, at: int) -> bool:

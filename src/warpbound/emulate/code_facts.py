@@ -48,8 +48,8 @@ class CodeFacts:
     @cached_property
     def registers(self) -> int:
         """Registers of a lane, with those that an instruction of several reaches."""
-        named = (x for each in self.program.instructions for y in each.operands for x in (y, *y.terms))
-        reached = [x.index + 8 for x in named if x.kind == "register" and x.index < 255]
+        operands = (x for each in self.program.instructions for y in each.operands for x in (y, *y.terms))
+        reached = [x.index + 8 for x in operands if x.kind == "register" and x.index < 255]
         return max([self.program.registers, *reached])
 
     @cached_property

@@ -113,16 +113,16 @@ def multiply(here: Site) -> Handler:
     first, second = elements_of(here)
     a, b, c, *metadata = [operand for operand in here.instruction.operands[1:] if operand.kind == "register"]
     output = here.instruction.operands[0]
-    kept = depth // 2 if here.has("SP") else depth
-    a_count, b_count = rows * kept * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
+    stored = depth // 2 if here.has("SP") else depth
+    a_count, b_count = rows * stored * first.bits // 1024, max(1, 8 * depth * second.bits // 1024)
     selector = int(here.instruction.operands[-1].value) if here.has("SP") else 0
     whole = here.instruction.traits.tensor in ("int8", "int1")
     half = not whole and "F32" not in here.instruction.modifiers
     saturate, differing = here.has("SAT"), here.has("XOR")
 
     def handler(x: State) -> None:
-        left = left_matrix(registers_of(x, a, a_count), first, rows, kept)
-        if kept < depth:
+        left = left_matrix(registers_of(x, a, a_count), first, rows, stored)
+        if stored < depth:
             left = expanded(left, registers_of(x, metadata[0], 1)[0], first.bits, selector)
         right = right_matrix(registers_of(x, b, b_count), second, depth)
         product = np.matmul(left, right)

@@ -40,8 +40,8 @@ class SharedWords:
 
     def may_reach(self, stores: Set[int], load: int) -> bool:
         """Whether a load touched a word that one of the stores touched too."""
-        read, written = self._of(load), self._of_all(stores)
-        return bool(stores) if read is None or written is None else bool((read & written).any())
+        load_words, store_words = self._of(load), self._of_all(stores)
+        return bool(stores) if load_words is None or store_words is None else bool((load_words & store_words).any())
 
     def _of_all(self, stores: Set[int]) -> Flags | None:
         """The words of all these stores; None where those of one are not known."""
@@ -85,8 +85,8 @@ class SharedWords:
 
 def _together(each: Sequence[Flags | None]) -> Flags | None:
     """The words of all; None where those of one are not known, or there is none."""
-    known = [flags for flags in each if flags is not None]
-    return np.logical_or.reduce(known) if known and len(known) == len(each) else None
+    flags_of_known = [flags for flags in each if flags is not None]
+    return np.logical_or.reduce(flags_of_known) if flags_of_known and len(flags_of_known) == len(each) else None
 
 
 def _address(instruction: Instruction) -> str:

@@ -21,13 +21,13 @@ _CHUNK = {4: 8, 8: 4, 16: 4, 32: 2}  # numbers of a row that share a code, by th
 _ROWS = 8  # of a block of fragments: row g belongs to lanes 4 g to 4 g + 3
 
 
-def expanded(kept: NDArray[Any], metadata: NDArray[np.uint32], bits: int, selector: int) -> NDArray[Any]:
+def expanded(values: NDArray[Any], metadata: NDArray[np.uint32], bits: int, selector: int) -> NDArray[Any]:
     """The factor with its zeros, (warps, rows, depth).
 
-    kept : (warps, rows, depth / 2). metadata : of every lane, (warps, 32). bits : of a number; selector : of the
+    values : (warps, rows, depth / 2). metadata : of every lane, (warps, 32). bits : of a number; selector : of the
     instruction, which lanes of four give metadata.
     """
-    return placed(kept, _codes(metadata, kept.shape[1], chunks(2 * kept.shape[2], bits), bits, selector), bits)
+    return placed(values, _codes(metadata, values.shape[1], chunks(2 * values.shape[2], bits), bits, selector), bits)
 
 
 def chunks(depth: int, bits: int) -> int:
@@ -35,9 +35,9 @@ def chunks(depth: int, bits: int) -> int:
     return depth // _CHUNK[bits]
 
 
-def placed(kept: NDArray[Any], codes: NDArray[np.uint32], bits: int) -> NDArray[Any]:
+def placed(values: NDArray[Any], codes: NDArray[np.uint32], bits: int) -> NDArray[Any]:
     """The factor with its zeros, (warps, rows, depth), from the code of every chunk, (warps, rows, chunks)."""
-    warps, rows, half = kept.shape
+    warps, rows, half = values.shape
     chunk = _CHUNK[bits]
     together = max(1, chunk // 4)  # numbers that one index places
     places = np.stack([codes & 3, codes >> 2], axis=-1).astype(np.int64)  # (warps, rows, chunks, 2)
@@ -46,7 +46,7 @@ def placed(kept: NDArray[Any], codes: NDArray[np.uint32], bits: int) -> NDArray[
     columns = chunk * np.arange(codes.shape[2])[:, None] + together * places
     columns = (columns[..., None] + np.arange(together)).reshape(warps, rows, half)
     result = np.zeros((warps, rows, 2 * half))
-    np.put_along_axis(result, columns, kept, axis=2)
+    np.put_along_axis(result, columns, values, axis=2)
     return result
 
 

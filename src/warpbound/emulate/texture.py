@@ -73,5 +73,5 @@ COUNTED: Mapping[str, Build] = {
 
 def unknown_source(traits: Traits) -> str:
     """Name in a trace for the unknown result of a counted product; empty for any other instruction."""
-    counted = traits.opcode in COUNTED and traits.kind == "warpgroup_matrix"
-    return "sums of wgmma (counted, not computed)" if counted else ""
+    is_counted = traits.opcode in COUNTED and traits.kind == "warpgroup_matrix"
+    return "sums of wgmma (counted, not computed)" if is_counted else ""

@@ -65,10 +65,10 @@ def fetch(here: Site, missing: Missing = refused) -> Handler:
     shape = next((i for i, x in enumerate(operands) if x.kind == "shape"), len(operands))
     form = operands[shape].text if shape < len(operands) else ""
     plain = form.removeprefix(_ARRAY)
-    known = {"TEX": plain in _COORDINATES, "TLD": form == "1D"}[here.instruction.opcode]
-    if not known or here.modifiers - _FETCHES:
+    is_supported = {"TEX": plain in _COORDINATES, "TLD": form == "1D"}[here.instruction.opcode]
+    if not is_supported or here.modifiers - _FETCHES:
         raise unsupported(here.instruction)
-    put = _channel_writer(operands, shape)
+    write = _channel_writer(operands, shape)
     coordinates, lod = _coordinates(here, _COORDINATES[plain] + (form != plain))
     number = _object_number(here, operands[3:shape], numbered=here.has("B"))
 
@@ -85,7 +85,7 @@ def fetch(here: Site, missing: Missing = refused) -> Handler:
         )
 
     def handler(x: State) -> None:
-        _by_object(x, whole(x, number(x)), form, lambda texture: put(x, read(x, texture)), lambda: missing(x, here))
+        _by_object(x, whole(x, number(x)), form, lambda texture: write(x, read(x, texture)), lambda: missing(x, here))
 
     return handler
 
@@ -96,10 +96,10 @@ def gather(here: Site, missing: Missing = refused) -> Handler:
     operands, modifiers = here.instruction.operands, [x for x in here.instruction.modifiers if x != "SCR"]
     shape = next((i for i, x in enumerate(operands) if x.kind == "shape"), len(operands))
     numbered = modifiers[1:] == ["B"]
-    known = modifiers[:1] in [[each] for each in _CHANNELS] and len(modifiers) == 1 + numbered
-    if not known or [x.text for x in operands[shape : shape + 1]] != ["2D"]:
+    is_supported = modifiers[:1] in [[each] for each in _CHANNELS] and len(modifiers) == 1 + numbered
+    if not is_supported or [x.text for x in operands[shape : shape + 1]] != ["2D"]:
         raise unsupported(here.instruction)
-    channel, put = _CHANNELS.index(modifiers[0]), _channel_writer(operands, shape)
+    channel, write = _CHANNELS.index(modifiers[0]), _channel_writer(operands, shape)
     number = _object_number(here, operands[3:shape], numbered=numbered)
     apart = here.has("SCR") and not numbered
     second = operands[3] if apart else replace(operands[2], index=_after(operands[2], 1))
@@ -107,7 +107,7 @@ def gather(here: Site, missing: Missing = refused) -> Handler:
 
     def run(x: State, texture: Texture) -> None:
         at = [_floats(whole(x, each(x))) for each in coordinates]
-        put(x, gathered(texture, at, channel, _reader(x, texture, None)))
+        write(x, gathered(texture, at, channel, _reader(x, texture, None)))
 
     def handler(x: State) -> None:
         _by_object(x, whole(x, number(x)), "2D", lambda texture: run(x, texture), lambda: missing(x, here))

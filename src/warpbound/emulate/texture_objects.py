@@ -83,21 +83,21 @@ class Texture:
         return self.width, self.height, self.slices
 
 
-def sampled(texture: Texture, at: Sequence[NDArray[np.float32]], read: Read) -> list[Words]:
-    """The channels that a fetch at (x, y, z) returns. read : the texels, as `decoded`, at places inside or outside."""
+def sampled(texture: Texture, at: Sequence[NDArray[np.float32]], texels_at: Read) -> list[Words]:
+    """The channels that a fetch at (x, y, z) returns. texels_at : the `decoded` texels at places inside or outside."""
     axes = [_neighbours(texture.sampling, x, size) for x, size in zip(at, texture.sizes, strict=False)]
     if texture.sampling.filter == "point":
-        return read([texels for (texels, _), *_ in axes])
+        return texels_at([texels for (texels, _), *_ in axes])
     sums = [np.zeros(len(at[0])) for _ in range(texture.channels)]
     for corner in product(*reversed(axes)):
         weight = np.prod([weights for _, weights in corner], axis=0)
         if weight.any():
-            for total, channel in zip(sums, read([texels for texels, _ in reversed(corner)]), strict=True):
+            for total, channel in zip(sums, texels_at([texels for texels, _ in reversed(corner)]), strict=True):
                 total += weight * channel.view(np.float32)
     return [total.astype(np.float32).view(np.uint32) for total in sums]
 
 
-def gathered(texture: Texture, at: Sequence[NDArray[np.float32]], channel: int, read: Read) -> list[Words]:
+def gathered(texture: Texture, at: Sequence[NDArray[np.float32]], channel: int, texels_at: Read) -> list[Words]:
     """A channel of each of the four texels of a linear filter: lower left, lower right, upper right, upper left."""
     linear = replace(texture.sampling, filter="linear")
     axes = [_neighbours(linear, x, size) for x, size in zip(at, texture.sizes, strict=False)]
@@ -107,13 +107,13 @@ def gathered(texture: Texture, at: Sequence[NDArray[np.float32]], channel: int, 
     )
     corners = (left, lower), (right, lower), (right, upper), (left, upper)
     absent = np.zeros(len(at[0]), np.uint32)
-    return [read([column, row])[channel] if channel < texture.channels else absent for column, row in corners]
+    return [texels_at([column, row])[channel] if channel < texture.channels else absent for column, row in corners]
 
 
-def detailed(texture: Texture, lod: NDArray[np.float32], read: Callable[[Texture, Lanes], list[Words]]) -> list[Words]:
-    """What a fetch returns at the wanted levels of detail. read : what some lanes get from a level."""
+def detailed(texture: Texture, lod: NDArray[np.float32], fetch: Callable[[Texture, Lanes], list[Words]]) -> list[Words]:
+    """What a fetch returns at the wanted levels of detail. fetch : what some lanes get from a level."""
     shares = _level_shares(texture, lod)
-    parts = [(read(level, share > 0), share) for level, share in shares if some(share > 0)]
+    parts = [(fetch(level, share > 0), share) for level, share in shares if some(share > 0)]
     result: list[Words] = []
     for channel in range(texture.channels):
         if texture.levels and texture.levels.filter == "linear":
@@ -129,11 +129,11 @@ def _level_shares(texture: Texture, lod: NDArray[np.float32]) -> list[tuple[Text
     how = texture.levels
     assert how is not None
     every = (texture, *how.smaller)
-    wanted = np.clip(np.nan_to_num(lod.astype(np.float64)) + how.bias, how.lowest, how.highest)
-    wanted = np.clip(wanted, 0, len(every) - 1)
+    level_of_detail = np.clip(np.nan_to_num(lod.astype(np.float64)) + how.bias, how.lowest, how.highest)
+    level_of_detail = np.clip(level_of_detail, 0, len(every) - 1)
     if how.filter == "point":
-        return [(level, (np.floor(wanted + 0.5) == i).astype(np.float64)) for i, level in enumerate(every)]
-    steps = np.floor(wanted * WEIGHT + 0.5) / WEIGHT
+        return [(level, (np.floor(level_of_detail + 0.5) == i).astype(np.float64)) for i, level in enumerate(every)]
+    steps = np.floor(level_of_detail * WEIGHT + 0.5) / WEIGHT
     return [(level, np.maximum(1 - np.abs(steps - i), 0)) for i, level in enumerate(every)]
 
 
@@ -183,7 +183,7 @@ def placed(index: Places, size: int, mode: Address) -> tuple[Places, NDArray[np.
 
 def decoded(texture: Texture, words: Sequence[Words]) -> list[Words]:
     """The channels of texels as a fetch returns them: 32 bits of a float or an integer each."""
-    bits, read = texture.bits, texture.sampling.read
+    bits, reading = texture.bits, texture.sampling.read
     result = []
     for channel in range(texture.channels):
         word = words[channel * bits // WORD].astype(np.uint32)
@@ -194,11 +194,11 @@ def decoded(texture: Texture, words: Sequence[Words]) -> list[Words]:
             continue
         signed = (part << np.uint32(WORD - bits)).view(np.int32) >> np.int32(WORD - bits)
         number: NDArray[Any] = signed if texture.number == "signed" else part
-        if read == "element":
+        if reading == "element":
             result.append(number.view(np.uint32))
             continue
         fraction = np.maximum(number / ((1 << bits - (texture.number == "signed")) - 1), -1.0)
-        if read == "srgb" and channel < COLOURS:
+        if reading == "srgb" and channel < COLOURS:
             fraction = np.where(fraction <= 0.04045, fraction / 12.92, ((fraction + 0.055) / 1.055) ** 2.4)
         result.append(fraction.astype(np.float32).view(np.uint32))
     return result

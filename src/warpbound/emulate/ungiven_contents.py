@@ -76,8 +76,8 @@ def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
     program all are given."""
     if launch.placed is not None:
         return ()
-    given = (argument for argument in launch.constants if argument.kind != "array" or is_known(argument))
-    names = {symbol_named(program, str(argument.name)).name for argument in given}
+    contents = (argument for argument in launch.constants if argument.kind != "array" or is_known(argument))
+    names = {symbol_named(program, str(argument.name)).name for argument in contents}
     result = []
     for symbol in program.symbols:
         constant = symbol.section.startswith(f"{CONSTANT}{USER_BANK}")

@@ -136,17 +136,17 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     order, sources = shared_order(program), set[int]()
     live = [GuardedSet() for _ in program.flow.blocks]
     while True:
-        needed = {i for i in inside if not uses[i].removable} | sources | unsure
-        needed = _with_their_sources(program, uses, needed, after, live)
-        more = _stores_read(uses, code, needed, sources, order)
+        live_instructions = {i for i in inside if not uses[i].removable} | sources | unsure
+        live_instructions = _with_their_sources(program, uses, live_instructions, after, live)
+        more = _stores_read(uses, code, live_instructions, sources, order)
         if more <= sources:
             break
         sources |= more
     starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
     if any(bits_of(way.results) & starts[way.meet].anywhere() for way in ways.values()):
         return nothing
-    unread = {i for i in needed - sources if code[i].traits.kind == "bulk_copy"}
-    return Slice(frozenset(inside) - needed, ways, whole_warp, frozenset(unread))
+    unread = {i for i in live_instructions - sources if code[i].traits.kind == "bulk_copy"}
+    return Slice(frozenset(inside) - live_instructions, ways, whole_warp, frozenset(unread))
 
 
 def _writes_maps(code: Sequence[Instruction]) -> bool:
@@ -155,11 +155,11 @@ def _writes_maps(code: Sequence[Instruction]) -> bool:
 
 
 def _stores_read(
-    uses: Sequence[Use], code: Sequence[Instruction], needed: Set[int], sources: Set[int], order: SharedOrder
+    uses: Sequence[Use], code: Sequence[Instruction], live_instructions: Set[int], sources: Set[int], order: SharedOrder
 ) -> set[int]:
     """Instructions that change memory which one of those that are needed may read; a bulk copy that is not among the
     `sources` so far moves contents that nobody needs as they are."""
-    reading = [i for i in needed if code[i].traits.kind != "bulk_copy" or i in sources]
+    reading = [i for i in live_instructions if code[i].traits.kind != "bulk_copy" or i in sources]
     spaces = frozenset(space for i in reading for space in uses[i].loads)
     if _writes_maps(code):
         spaces |= {"global"}  # where bulk copies read the tensor maps that the kernel writes

@@ -152,11 +152,11 @@ def multiply_warpgroup(here: Site) -> Handler:
     where = next(operand for operand in (a, *others) if operand.text.startswith("gdesc"))
     registers = [operand for operand in (a, *others) if operand.kind == "register"]
     metadata = registers.pop() if here.has("SP") else None
-    kept, source, selector = depth // (2 if metadata else 1), registers[-1], _selector(others)
+    stored, source, selector = depth // (2 if metadata else 1), registers[-1], _selector(others)
     adding = next((operand for operand in others if operand.kind == "uniform_predicate"), None)
     whole = instruction.traits.tensor == "int8"
     kind = Sum(half=not whole and not here.has("F32"), whole=whole, saturating=whole and here.has("SAT"))
-    first_factor = Factor(WARPS * _ROWS, kept, first, by_depth="tnspA" not in where.suffixes)
+    first_factor = Factor(WARPS * _ROWS, stored, first, by_depth="tnspA" not in where.suffixes)
     second_factor = Factor(columns, depth, second, by_depth="tnspB" not in where.suffixes)
     register = where.terms[0].index
 
@@ -164,10 +164,10 @@ def multiply_warpgroup(here: Site) -> Handler:
         warps, owner = x.selected_warps(), x.windows["shared"].owner[::LANES]
         pieces = owner[warps]
         if a.kind == "register":
-            rows = left_matrix(registers_of(x, a, _ROWS * kept * first.bits // 1024), first, _ROWS, kept)
+            rows = left_matrix(registers_of(x, a, _ROWS * stored * first.bits // 1024), first, _ROWS, stored)
         else:
             member = (warps - np.searchsorted(owner, pieces)) % WARPS
-            whole_a = _read(x, first_factor, register, pieces).reshape(len(warps), WARPS, _ROWS, kept)
+            whole_a = _read(x, first_factor, register, pieces).reshape(len(warps), WARPS, _ROWS, stored)
             rows = whole_a[np.arange(len(warps)), member]
         if metadata is not None:
             rows = expanded(rows, registers_of(x, metadata, 1)[0], first.bits, selector)

@@ -225,9 +225,9 @@ def _corpus(corpus_lines: Sequence[str]) -> str:
     return text + "```\n" + "\n".join(corpus_lines) + "\n```\n"
 
 
-def counter_section(counted: Mapping[str, Counts], comparisons: Sequence[Compared]) -> str:
+def counter_section(counts_by_kernel: Mapping[str, Counts], comparisons: Sequence[Compared]) -> str:
     """The section on hardware counters; empty without counts, without the first table where nothing was emulated."""
-    if not counted:
+    if not counts_by_kernel:
         return ""
     text = "## Hardware counters and the emulator\n\n"
     if comparisons:
@@ -236,7 +236,10 @@ def counter_section(counted: Mapping[str, Counts], comparisons: Sequence[Compare
             (row.kernel, row.count.replace("_", " "), f"{row.counted:.0f}", f"{row.emulated:.0f}",
              f"{100 * row.error:+.1f} %", "" if row.agrees else "differs") for row in comparisons
         ]) + "\n"  # fmt: skip
-    waits = [(kernel, counts.get("achieved_occupancy_percent"), _stalls(counts)) for kernel, counts in counted.items()]
+    waits = [
+        (kernel, counts.get("achieved_occupancy_percent"), _stalls(counts))
+        for kernel, counts in counts_by_kernel.items()
+    ]
     head = ("kernel", "achieved occupancy [%]", "most frequent stalls [warps for each issue]")
     return text + markdown_table(head, waits)
 

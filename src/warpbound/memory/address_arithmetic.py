@@ -68,7 +68,7 @@ def addresses(
             reader.registers, reader.met = saved.get(loop[0], reader.registers).copy(), {}
             for index in (*loop, *loop):
                 reader.step(index)
-    return {place: replace(found, inner_step=reader.moved.get(place, 0)) for place, found in reader.found.items()}
+    return {place: replace(address, inner_step=reader.moved.get(place, 0)) for place, address in reader.found.items()}
 
 
 class _Reader:

@@ -150,29 +150,29 @@ class L2Footprints:
         in_turn = full * float((self.all.turn * self._at_once).sum())
         return np.asarray(np.minimum(1.0, own / np.maximum(1.0, in_turn))[turn][pairs.pair] * by_priority)
 
-    def of(self, chosen: NDArray[np.bool_]) -> Footprint:
+    def of(self, rows: NDArray[np.bool_]) -> Footprint:
         """Footprint of the chosen sectors."""
-        return self._of_pairs(self.seen.pairs.marked(chosen))
+        return self._of_pairs(self.seen.pairs.marked(rows))
 
-    def _of_pairs(self, chosen: NDArray[np.bool_] | slice) -> Footprint:
+    def _of_pairs(self, rows: NDArray[np.bool_] | slice) -> Footprint:
         pairs = self.seen.pairs
         room = np.array([self.part * (size // SECTOR_B + 1) for _, size in self._arrays] + [np.inf])
-        return footprint(pairs.sector[chosen], pairs.block[chosen], self._array_of_pair[chosen], self.sampled, room)
+        return footprint(pairs.sector[rows], pairs.block[rows], self._array_of_pair[rows], self.sampled, room)
 
     def completed(self, levels: Levels) -> NDArray[np.bool_]:
         """Stores of parts of sectors that L2 reads for them: first accesses of a turn, (m,)."""
         return levels.first & self.seen.partly & self._machine.completes
 
-    def once_a_turn(self, chosen: NDArray[np.bool_]) -> int:
+    def once_a_turn(self, rows: NDArray[np.bool_]) -> int:
         """Number of different sectors of the chosen accesses, counted in each turn anew."""
         pairs = self.seen.pairs
-        own = pairs.marked(chosen)
+        own = pairs.marked(rows)
         _, turn = np.unique(pairs.turn, return_inverse=True)
         return len(distinct(turn[pairs.block[own]] << HIGH | pairs.sector[own])) if own.any() else 0
 
     def transfers(self, part: Footprint, cache: str) -> Reals:
         """Sectors per array that cross the L2's lower edge in one direction, (arrays + 1,)."""
-        return np.asarray(sum(count * (1 - kept) for count, _, kept in self.visits(part, cache, 0.0)))
+        return np.asarray(sum(count * (1 - hits) for count, _, hits in self.visits(part, cache, 0.0)))
 
     def visits(
         self, part: Footprint, cache: str, together: Reals | float
@@ -197,13 +197,13 @@ class L2Footprints:
             (turns * part.wrapped, in_turn, self.survival(in_turn)),
         ]
         twice = np.multiply(together, self.two_sides)
-        return [(count, lines, np.minimum(kept, 1 - twice * self._too_many(lines))) for count, lines, kept in rows]
+        return [(count, lines, np.minimum(hits, 1 - twice * self._too_many(lines))) for count, lines, hits in rows]
 
     def unordered(self, part: Footprint) -> float:
         """Further sectors that L2 would keep if accesses to data that a turn's blocks share were spread over it."""
         at_once = min(self.sampled.at_once, self.sampled.of_blocks)
-        in_turn, touched = self.lines(self.all.turn), part.turn + part.wrapped
-        evenly = in_turn * _parts(part.turn, touched)
+        in_turn, in_any_order = self.lines(self.all.turn), part.turn + part.wrapped
+        evenly = in_turn * _parts(part.turn, in_any_order)
         more = np.maximum(0.0, self.survival(evenly) - self.survival(in_turn))
         return self.sampled.of_blocks / at_once * float((part.wrapped * more).sum())
 
@@ -223,8 +223,9 @@ class L2Footprints:
     def _changed(self) -> tuple[Reals, float]:
         """Share of the footprint that the launch writes, by array and of all."""
         changes = self.of(self.seen.kind != READ).launch * self._lines_per_sector
-        touched = self.all.launch * self._lines_per_sector
-        return np.minimum(1.0, _parts(changes, touched)), min(1.0, float(changes.sum() / max(1.0, touched.sum())))
+        lines = self.all.launch * self._lines_per_sector
+        share = float(changes.sum() / max(1.0, lines.sum()))
+        return np.minimum(1.0, _parts(changes, lines)), min(1.0, share)
 
     def _in_order(self, lines: Reals | float) -> Reals:
         """Share k of lines that an L2 with two partitions keeps until they are read again in the same order.
@@ -296,7 +297,7 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
 
 def _lost(visits: list[tuple[Reals, Reals | float, Reals | float]]) -> float:
     """Sectors that DRAM sends for these accesses."""
-    return float(sum(np.sum(count * (1 - kept)) for count, _, kept in visits))
+    return float(sum(np.sum(count * (1 - hits)) for count, _, hits in visits))
 
 
 def _first_touches(
@@ -305,7 +306,7 @@ def _first_touches(
     """First accesses of turns, by array: parts that DRAM and the far partition serve, of those that the sample stands
     for (`scaled`), and the probability that the reader's partition lacks the sector.
     """
-    each = [(count, count * (1 - kept), count * kept * prints.far(lines)) for count, lines, kept in visits]
+    each = [(count, count * (1 - hits), count * hits * prints.far(lines)) for count, lines, hits in visits]
     count, lost, across = (np.asarray(sum(values)) for values in zip(*each, strict=True))
     missing = np.minimum(1.0, _parts(lost / prints.part, scaled))
     crossing = np.minimum(1.0 - missing, _parts(across / prints.part, scaled))

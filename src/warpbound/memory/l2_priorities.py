@@ -67,10 +67,10 @@ def shares(lines: Reals, size: float, priority: Ints) -> Reals:
 
     lines : of each array in the whole launch, (arrays + 1,).
     """
-    result, left = np.ones(len(lines)), 1.0
+    result, free_share = np.ones(len(lines)), 1.0
     for level in sorted(set(priority[lines > 0].tolist()), reverse=True):
-        result[priority == level] = max(NEWEST, left)
-        left -= min(left, float(lines[priority == level].sum()) / size)
+        result[priority == level] = max(NEWEST, free_share)
+        free_share -= min(free_share, float(lines[priority == level].sum()) / size)
     return result
 
 

@@ -114,7 +114,7 @@ def half(way: PastL1, blocks: Flags) -> PastL1:
     """The served levels of the sectors of some blocks, (b,), which also represent the other blocks of their classes."""
     weights, classes = _weights(way), _classes(way)
     inner = weights > 1
-    every, some = (np.bincount(classes, weights * kept, len(weights)) for kept in (inner, inner & blocks))
+    every, some = (np.bincount(classes, weights * choice, len(weights)) for choice in (inner, inner & blocks))
     more = np.where(inner, np.divide(every, some, out=np.ones(len(weights)), where=some > 0)[classes], 1.0)
     sectors, own = way.seen, np.flatnonzero(blocks[way.seen.block])
     number = np.cumsum(blocks) - 1

@@ -250,11 +250,11 @@ def _is_class(node: Any) -> bool:
     )
 
 
-def _keep_what_is_named(items: Iterable[_Item], launched: set[str]) -> None:
+def _keep_what_is_named(items: Iterable[_Item], instance_words: set[str]) -> None:
     """Spread from the kept items, and from the words of the instances that are launched, to those that declare a word
     in them. A host function is never kept."""
     waiting = [item for item in items if not item.needed and not _is_host_function(item.node)]
-    words = launched.union(word for item in items if item.needed for word in _WORD.findall(item.text))
+    words = instance_words.union(word for item in items if item.needed for word in _WORD.findall(item.text))
     while result := [item for item in waiting if item.declares & words]:
         for item in result:
             item.needed = True

@@ -77,9 +77,9 @@ def launches(
     return tuple(dict.fromkeys(spelled)), tuple(unresolved)
 
 
-def lambdas(root: Any, launched: Sequence[str]) -> str:
+def lambdas(root: Any, instances: Sequence[str]) -> str:
     """C++ that defines the types of the lambdas that launched instances name."""
-    return "".join(definition(node, _scope(node).types) for node in named_in(launched, root))
+    return "".join(definition(node, _scope(node).types) for node in named_in(instances, root))
 
 
 def _in_place(text: str, scope: _Scope) -> str:

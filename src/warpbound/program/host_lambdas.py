@@ -44,8 +44,8 @@ def definition(node: Any, types: Mapping[str, str]) -> str:
     """
     name, body = type_name(node), re.sub(r"//[^\n]*|/\*.*?\*/", "", node.text.decode(errors="replace"), flags=re.S)
     own = {declarator_of(each).name for kind in descendants(node, _OWN) for each in kind.named_children}
-    used = dict.fromkeys(text_of(each) for each in descendants(node, _NAMES))
-    copied = {word: types[word] for word in used if word in types and word not in own}
+    names = dict.fromkeys(text_of(each) for each in descendants(node, _NAMES))
+    copied = {word: types[word] for word in names if word in types and word not in own}
     if not name or not all(copied.values()):
         return ""
     parameters = ", ".join(f"{kind} {word}" for word, kind in copied.items())

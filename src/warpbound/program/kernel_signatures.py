@@ -39,8 +39,8 @@ class Signature:
 
 def template_example(node: Any) -> tuple[str, bool]:
     """(arguments that fit a template's parameters by kind, whether all parameters have defaults)."""
-    listed = first_of(node, frozenset({"template_parameter_list"}))
-    parameters = [child for child in listed.children if child.is_named] if listed is not None else []
+    items = first_of(node, frozenset({"template_parameter_list"}))
+    parameters = [child for child in items.children if child.is_named] if items is not None else []
     words = [word for child in parameters if (word := _example_of(child))]
     defaulted = bool(parameters) and all(
         child.type.startswith("optional") or child.type.startswith("variadic") for child in parameters
@@ -50,8 +50,8 @@ def template_example(node: Any) -> tuple[str, bool]:
 
 def template_names(node: Any) -> tuple[str, ...]:
     """The names of a template's parameters that have no default; none where it takes any number of arguments."""
-    listed = first_of(node, frozenset({"template_parameter_list"}))
-    parameters = [child for child in listed.named_children if child.type != "comment"] if listed is not None else []
+    items = first_of(node, frozenset({"template_parameter_list"}))
+    parameters = [child for child in items.named_children if child.type != "comment"] if items is not None else []
     if any("variadic" in child.type for child in parameters):
         return ()
     words = [re.findall(r"\w+", child.text.decode()) for child in parameters if "optional" not in child.type]

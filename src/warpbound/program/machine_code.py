@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 
 
 def from_cubin(
-    image: bytes, name: str, compiled: Compiled | None = None, listing: str | None = None
+    image: bytes, name: str, compilation: Compiled | None = None, listing: str | None = None
 ) -> tuple[Program, ...]:
     """Every kernel of a cubin, in the order of its source; `name` is the file's, `listing` the output of nvdisasm.
 
     Kernels that were read before come from the cache. Raises InputError where it cannot be read.
     """
-    facts = msgspec.msgpack.encode(compiled)
+    facts = msgspec.msgpack.encode(compilation)
     key = digest("kernels", _reader(), version(), os.getcwd(), name, image, facts)
     return msgspec.msgpack.decode(
-        cached(key, lambda: msgspec.msgpack.encode(_read(image, name, compiled, listing))), type=tuple[Program, ...]
+        cached(key, lambda: msgspec.msgpack.encode(_read(image, name, compilation, listing))), type=tuple[Program, ...]
     )
 
 
@@ -49,14 +49,14 @@ def _reader() -> str:
     return repr(sorted(files))
 
 
-def _read(image: bytes, name: str, compiled: Compiled | None, listing: str | None) -> tuple[Program, ...]:
+def _read(image: bytes, name: str, compilation: Compiled | None, listing: str | None) -> tuple[Program, ...]:
     from warpbound.program.cubin import read_cubin  # these take a fifth of a run that finds the kernels in the cache
     from warpbound.program.nvdisasm_listing import kernels, read_listing
 
     cubin = read_cubin(image, name)
     listings = read_listing(disassemble(image, name) if listing is None else listing, name)
     result = [
-        _program(section, listings, cubin, compiled, name)
+        _program(section, listings, cubin, compilation, name)
         for section in kernels(listings)
         if section.name in cubin.kernels
     ]
@@ -75,17 +75,19 @@ def _as_in_the_source(kernels: list[Program]) -> list[Program]:
     return sorted(reversed(kernels), key=lambda program: firsts[id(program)])
 
 
-def _program(section: "Section", listing: "Listing", cubin: "Cubin", compiled: Compiled | None, name: str) -> Program:
+def _program(
+    section: "Section", listing: "Listing", cubin: "Cubin", compilation: Compiled | None, name: str
+) -> Program:
     facts = cubin.kernels[section.name]
     plain = plain_name(section.name)
-    signatures = compiled.parameters if compiled else {}
+    signatures = compilation.parameters if compilation else {}
     candidates = signatures.get(section.name) or signatures.get(plain.rpartition("::")[2], [])
     declared = _agreed(
         [candidate for candidate in candidates if len(candidate) == len(facts.parameters)], len(facts.parameters)
     )
     return Program(
         name=section.name,
-        title=(compiled.titles.get(section.name) if compiled else None) or title_of(section.name),
+        title=(compilation.titles.get(section.name) if compilation else None) or title_of(section.name),
         arch=cubin.arch,
         features=listing.variant,
         instructions=with_product_shapes(tail_calls_as_branches(_placed(section.instructions, name))),
@@ -94,7 +96,7 @@ def _program(section: "Section", listing: "Listing", cubin: "Cubin", compiled: C
         registers=facts.registers,
         shared_bytes=facts.shared_bytes,
         local_bytes=facts.local_bytes,
-        spills=compiled.spills.get(section.name, (0, 0)) if compiled else (0, 0),
+        spills=compilation.spills.get(section.name, (0, 0)) if compilation else (0, 0),
         barriers=facts.barriers,
         max_threads=facts.max_threads,
         cluster=facts.cluster,

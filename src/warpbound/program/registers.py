@@ -41,10 +41,10 @@ def _kept_with_it(names: Callable[[Instruction], tuple[str, ...]]) -> Callable[[
 
     @wraps(names)
     def names_of(instruction: Instruction) -> tuple[str, ...]:
-        known: dict[str, tuple[str, ...]] = vars(instruction)
-        if place not in known:
-            known[place] = names(instruction)
-        return known[place]
+        attributes: dict[str, tuple[str, ...]] = vars(instruction)
+        if place not in attributes:
+            attributes[place] = names(instruction)
+        return attributes[place]
 
     return names_of
 

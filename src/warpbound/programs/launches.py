@@ -165,8 +165,8 @@ class Executor:
         began = time.thread_time()
         try:
             number = request.kernel.number
-            kept = self._kernels.get(number)
-            kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=kept)
+            program = self._kernels.get(number)
+            kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=program)
             self._kernels[number] = kernel
             self.seconds += run_all_blocks(kernel, image, instructions)
         except InputError as problem:

@@ -133,9 +133,9 @@ def given_values(own: Launch) -> tuple[list[object], dict[str, object]]:
 
 def ordered_values(own: Launch, defines: Mapping[str, str], names: Sequence[str], kernel: str) -> list[object]:
     """The values of a function's parameters, in order; macros are values too. CommandError where one is missing."""
-    positional, named = given_values(own)
+    positional, keywords = given_values(own)
     plain = {name: plain_value(text) for name, text in (own.defines | dict(defines)).items()}
-    return list(by_name(names, positional, kernel, named | plain).values())
+    return list(by_name(names, positional, kernel, keywords | plain).values())
 
 
 def plain_value(text: str) -> Any:

@@ -215,13 +215,13 @@ def sass(rows: Sequence[SassLine]) -> RenderableType:
     table.add_column("instruction", overflow="fold")
     for row in rows:
         word = row.control
-        stall, write, read = (word.stall, word.write_scoreboard, word.read_scoreboard) if word else (None, None, None)
+        fields = (word.stall, word.write_scoreboard, word.read_scoreboard) if word else (None, None, None)
         wait = "".join(str(board) for board in word.wait) if word else ""
         cycle = "" if row.issue is None else f"{math.floor(row.issue)}{'*' if row.critical else ' '}"
         style = "dim" if row.issue is None else "bold" if row.waited else ""
         waits = f"  +{row.waited:.0f} for {row.waits_for:04x}" if row.waited else ""
         table.add_row(
-            str(row.line or ""), cycle, _cell(stall), _cell(write), _cell(read), wait, row.pipe,
+            str(row.line or ""), cycle, *map(_cell, fields), wait, row.pipe,
             Text(f"{row.address:04x} {row.text}{waits}"), style=style,
         )  # fmt: skip
     note = "cycle: issue (* on the critical path); st: stall; w, r: scoreboards raised; wait: scoreboards awaited."

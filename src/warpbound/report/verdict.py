@@ -193,8 +193,8 @@ def hiding(entry: KernelResult) -> Text:
         return Text(f"{idle}, more occupancy would not.")
     if occupancy.not_told:
         words = "fewer if a block uses much shared memory (--smem BYTES)"
-        needed = f"{amount(math.ceil(least))} would hide the latency."
-        return Text(f"At most {resident} of {most} warps are resident, {words}; {needed}")
+        advice = f"{amount(math.ceil(least))} would hide the latency."
+        return Text(f"At most {resident} of {most} warps are resident, {words}; {advice}")
     are = "is" if resident == 1 else "are"
     start = f"{resident} of {most} warps {are} resident; {amount(math.ceil(least))} would hide the latency: "
     if entry.bottleneck == "launch":

@@ -167,7 +167,7 @@ class _Rows:
             level = LEVELS[levels[position]]
             instruction, wait = self.kernel.instructions[index], self.waits[level][index]
             control = self.controlled(instruction, wait)
-            awaited = tuple(t for board, left in control.awaited for t in self._tokens(board, left, raised))
+            awaited = tuple(t for board, pending in control.awaited for t in self._tokens(board, pending, raised))
             writes = self._raise(control.writes[0], raised) if control.writes else ""
             if not writes and covers[position] is not None:
                 writes = self._next(covers[position], raised)
@@ -193,12 +193,12 @@ class _Rows:
     def _name(self, board: Board, count: int) -> str:
         return f"SB{board}.{count % TOKENS}" if board in self.counted else f"SB{board}"
 
-    def _tokens(self, board: Board, left: int, raised: dict[Board, int]) -> list[str]:
-        """Tokens of a scoreboard to wait for when the `left` youngest increments may stay pending."""
+    def _tokens(self, board: Board, pending: int, raised: dict[Board, int]) -> list[str]:
+        """Tokens of a scoreboard to wait for when the `pending` youngest increments may stay pending."""
         if board not in self.counted:
             return [f"SB{board}"]
-        last = raised.get(board, 0) - left
-        return sorted({self._name(board, count) for count in range(max(1, last - TOKENS + left + 1), last + 1)})
+        last = raised.get(board, 0) - pending
+        return sorted({self._name(board, count) for count in range(max(1, last - TOKENS + pending + 1), last + 1)})
 
     def _row(self, index: int, level: str, tokens: tuple[str, str, tuple[str, ...]]) -> int:
         key = (index, level if self.kernel.traffic[index].l1_sectors_load else "", tokens)
@@ -229,7 +229,8 @@ def _waits_at(kernel: Kernel, level: str) -> tuple[Wait, ...]:
 
 def _counted_boards(instructions: Sequence[Instruction]) -> set[Board]:
     """Scoreboards with an instruction that waits for only a part of their increments."""
-    return {board for instruction in instructions for board, left in controlled(instruction, Wait()).awaited if left}
+    awaited = (each for instruction in instructions for each in controlled(instruction, Wait()).awaited)
+    return {board for board, pending in awaited if pending}
 
 
 def _covers(

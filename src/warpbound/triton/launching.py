@@ -82,23 +82,23 @@ def prepare(
     function, values = _resolved(kernel, args, constexprs)
     constants = {parameter.name for parameter in function.params if parameter.is_constexpr}
     operands = {name: value if name in constants else _operand(value, name) for name, value in values.items()}
-    compiled, types = _compiled(function, operands, constexprs, board)
+    result, types = _compiled(function, operands, constexprs, board)
     visible = [name for name, type_ in types.items() if type_ != "constexpr"]
-    maps = iter(getattr(compiled.metadata, "tensordesc_meta", None) or ())
+    maps = iter(getattr(result.metadata, "tensordesc_meta", None) or ())
     arguments = [each for name in visible for each in _passed(name, operands[name], values[name], types[name], maps)]
     own = [name for name, _, _ in arguments]
     size = _grid(grid, values | dict(constexprs))
-    cluster = int(compiled.metadata.num_ctas)
+    cluster = int(result.metadata.num_ctas)
     scratch = [
-        _scratch(name, getattr(compiled.metadata, f"{name.split()[0]}_scratch_size", 0) * int(np.prod(size)) * cluster)
+        _scratch(name, getattr(result.metadata, f"{name.split()[0]}_scratch_size", 0) * int(np.prod(size)) * cluster)
         for name in _SCRATCH
     ]
-    program = _program(compiled, function, [*own, *_SCRATCH], board)
-    bound = under_own_names(own, [each for _, each, _ in arguments], [value for _, _, value in arguments])
+    program = _program(result, function, [*own, *_SCRATCH], board)
+    call_values = under_own_names(own, [each for _, each, _ in arguments], [value for _, _, value in arguments])
     return Prepared(program, Launch(
-        grid=(size[0] * cluster, size[1], size[2]), block=(_threads(compiled), 1, 1),
-        cluster=(cluster, 1, 1) if cluster > 1 else None, smem=int(compiled.metadata.shared),
-        args=tuple([*bound, *scratch][: len(program.parameters)]),
+        grid=(size[0] * cluster, size[1], size[2]), block=(_threads(result), 1, 1),
+        cluster=(cluster, 1, 1) if cluster > 1 else None, smem=int(result.metadata.shared),
+        args=tuple([*call_values, *scratch][: len(program.parameters)]),
     ))  # fmt: skip
 
 
@@ -109,12 +109,12 @@ def _operand(value: object, name: str) -> object:
 
 
 def _passed(
-    name: str, value: object, given: object, type_: str, maps: Iterator[Mapping[str, Any]]
+    name: str, value: object, wanted_value: object, type_: str, maps: Iterator[Mapping[str, Any]]
 ) -> Iterable[tuple[str, Argument, object]]:
     """Name, argument and value of each parameter that an argument becomes; maps : those of descriptors, in order."""
     if isinstance(value, Descriptor):
         return parameters(value, name, next(maps, None))
-    return [(name, argument(value, name, type_), given)]
+    return [(name, argument(value, name, type_), wanted_value)]
 
 
 def _resolved(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any]) -> tuple[Any, dict[str, Any]]:
@@ -166,8 +166,8 @@ def _compiled(
         operands = {
             name: for_compiler(value) if isinstance(value, Descriptor) else value for name, value in values.items()
         }
-        bound, special, left = bind(**operands, **options)
-        parsed, types, constants, attributes = function._pack_args(backend, options, bound, special, left)
+        call_values, special, unused = bind(**operands, **options)
+        parsed, types, constants, attributes = function._pack_args(backend, options, call_values, special, unused)
         source = ASTSource(function, types, constants, attributes)
         return compile_for(source, target=target, options=parsed.__dict__), types
     except Exception as problem:  # of the compiler: many types, none of them public
@@ -175,9 +175,9 @@ def _compiled(
         raise InputError(f"Triton cannot compile {function.__name__} for sm_{arch}:\n{reason[-1]}", "") from problem
 
 
-def _program(compiled: Any, function: Any, names: Sequence[str], board: Gpu) -> Program:
+def _program(result: Any, function: Any, names: Sequence[str], board: Gpu) -> Program:
     """The machine code with the names of its parameters and the text of the Python file."""
-    program = python_program(compiled.asm["cubin"], function.fn, board)
+    program = python_program(result.asm["cubin"], function.fn, board)
     parameters = tuple(
         Parameter(name, "", parameter.offset, parameter.size)
         for name, parameter in zip(names, program.parameters, strict=False)
@@ -185,10 +185,10 @@ def _program(compiled: Any, function: Any, names: Sequence[str], board: Gpu) -> 
     return replace(program, parameters=parameters)
 
 
-def _threads(compiled: Any) -> int:
+def _threads(result: Any) -> int:
     """Threads of a block; more than 32 times `num_warps` where Triton adds warps with other roles."""
-    required = _THREADS.search(compiled.asm["ptx"])
-    return int(required[1]) if required else 32 * int(compiled.metadata.num_warps)
+    required = _THREADS.search(result.asm["ptx"])
+    return int(required[1]) if required else 32 * int(result.metadata.num_warps)
 
 
 def _scratch(name: str, size_B: int) -> Argument:

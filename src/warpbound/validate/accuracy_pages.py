@@ -54,13 +54,14 @@ def _filled(template: str, parts: Parts) -> str:
 
 
 def _overview(validation: Validation) -> Parts:
-    judged = [r for r in validation.results if r.kind == "judged" and r.error(HEADLINE) is not None]
-    own = {about.name: [r for r in judged if r.corpus == about.name] for about in validation.corpora}
+    launches = [r for r in validation.results if r.kind == "judged" and r.error(HEADLINE) is not None]
+    own = {about.name: [r for r in launches if r.corpus == about.name] for about in validation.corpora}
     rows = (f"| [{name}]({FOLDER}/{name}.md) | {_summary(mine)} |" for name, mine in own.items())
     misses = (_miss(result, f"{result.corpus}, ") for result in worst(validation.results))
-    bound = {r.binds: [x for x in judged if is_judged(x) and x.binds == r.binds] for r in judged if is_judged(r)}
-    classes = [f"| {name} | {_mechanism(bound[name])} |" for name in sorted(bound)]
-    return {"corpora": [f"| **all** | {_summary(judged)} |", *rows], "classes": classes, "misses": misses}
+    with_bound = list(filter(is_judged, launches))
+    by_resource = {r.binds: [x for x in with_bound if x.binds == r.binds] for r in with_bound}
+    classes = [f"| {name} | {_mechanism(by_resource[name])} |" for name in sorted(by_resource)]
+    return {"corpora": [f"| **all** | {_summary(launches)} |", *rows], "classes": classes, "misses": misses}
 
 
 def _summary(rows: Sequence[Result]) -> str:
@@ -84,8 +85,8 @@ def _mechanism(rows: Sequence[Result]) -> str:
 def _miss(result: Result, corpus: str = "") -> str:
     error = 100 * (result.error(HEADLINE) or 0.0)
     reason = reasons().kernels.get((result.corpus, result.kernel), UNEXPLAINED)
-    measured, predicted = 1e6 * result.measured, 1e6 * (result.seconds[HEADLINE] or 0.0)
-    numbers = f"{measured:.3g} us measured, {predicted:.3g} us predicted ({error:+.0f} %)"
+    measured_us, predicted_us = 1e6 * result.measured, 1e6 * (result.seconds[HEADLINE] or 0.0)
+    numbers = f"{measured_us:.3g} us measured, {predicted_us:.3g} us predicted ({error:+.0f} %)"
     label = f" ({result.label})" if result.label else ""
     return f"* **{corpus}{result.kernel} on {result.gpu}**{label}: {numbers}. {reason}"
 
@@ -152,12 +153,12 @@ def _intervals(validation: Validation) -> Parts:
 
 def papers_page(validation: Validation) -> str:
     """Every model of the papers on the rows that it was scored on."""
-    rows, judged = kept(), [r for r in validation.results if r.kind == "judged"]
-    keys = {key_of(r) for r in judged}
+    rows, launches = kept(), [r for r in validation.results if r.kind == "judged"]
+    keys = {key_of(r) for r in launches}
     own = [row for row in rows if row.key in keys]
     most = max(Counter((row.corpus, row.gpu) for row in own).values(), default=0)
-    tables = {"papers": table(own, judged), "mechanisms": by_mechanism(own, judged)}
-    counts = {"each": f"{most}", "rows": f"{len(own)}", "judged": f"{len(judged)}"}
+    tables = {"papers": table(own, launches), "mechanisms": by_mechanism(own, launches)}
+    counts = {"each": f"{most}", "rows": f"{len(own)}", "judged": f"{len(launches)}"}
     return _filled("papers.md", {**counts, **tables})
 
 

@@ -71,40 +71,40 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
         *(_kept(work, place, again) if again else ()),
     )
     both = pair(work, place, charged, TOGETHER)
-    judged = _judged((*single, *([both] if both else [])), gains)
-    together = [judged.pop()] if both else []
-    judged = _possible(judged, work, chain)
-    judged = [each for each, stays in zip(judged, furthest(judged), strict=True) if stays]
+    alternatives = _judged((*single, *([both] if both else [])), gains)
+    together = [alternatives.pop()] if both else []
+    alternatives = _possible(alternatives, work, chain)
+    alternatives = [each for each, stays in zip(alternatives, furthest(alternatives), strict=True) if stays]
     on_the_sm = nearer(work, place)  # however blocks share what they load
     if on_the_sm and gains([on_the_sm])[0] >= NEARER_WORTH:
-        judged += _judged(tuple(choices()), gains)
-    if any(each.change == EASINGS["dram"][1] and gain >= NEARER_WORTH for each, gain in judged):
-        judged += _judged(tuple(of_l2()), gains)
-    together += _judged(_in_two_steps(judged, (once, scattered)), gains)
-    return tuple(sorted(_worth_a_line(judged, together, residency), key=lambda w: -w.speedup))
+        alternatives += _judged(tuple(choices()), gains)
+    if any(each.change == EASINGS["dram"][1] and gain >= NEARER_WORTH for each, gain in alternatives):
+        alternatives += _judged(tuple(of_l2()), gains)
+    together += _judged(_in_two_steps(alternatives, (once, scattered)), gains)
+    return tuple(sorted(_worth_a_line(alternatives, together, residency), key=lambda w: -w.speedup))
 
 
 def _worth_a_line(
-    judged: Sequence[Judged], together: Sequence[Judged], residency: Residency | None
+    alternatives: Sequence[Judged], together: Sequence[Judged], residency: Residency | None
 ) -> Iterator[WhatIf]:
     """Single changes that help, and the best pair of each kind where it helps more than both of its changes."""
-    gains = {each.change: speedup for each, speedup in judged}
+    gains = {each.change: speedup for each, speedup in alternatives}
     pairs = [
         (each, speedup) for each, speedup in together
         if speedup >= MORE * max((gain for change, gain in gains.items() if change in each.change), default=1.0)
     ]  # fmt: skip
     steps = [row for row in pairs if any(words in row[0].change for words in OF_THE_LAUNCH)]
     best = max(steps, key=lambda row: row[1], default=None)
-    for each, speedup in (*judged, *(row for row in pairs if row not in steps or row is best)):
+    for each, speedup in (*alternatives, *(row for row in pairs if row not in steps or row is best)):
         if speedup >= WORTH:
-            held = round(each.place.warps_per_sm) if residency is not None and residency.blocks_per_sm else None
-            yield WhatIf(each.change, speedup, each.why, warps_per_sm=held)
+            warps = round(each.place.warps_per_sm) if residency is not None and residency.blocks_per_sm else None
+            yield WhatIf(each.change, speedup, each.why, warps_per_sm=warps)
 
 
-def _in_two_steps(judged: Sequence[Judged], shares: tuple[float, float]) -> Iterator[Alternative]:
+def _in_two_steps(alternatives: Sequence[Judged], shares: tuple[float, float]) -> Iterator[Alternative]:
     """A change of the grid, and one of the code behind it: what a grid hides may bind once it is mended."""
-    gains = {each.change: speedup for each, speedup in judged}
-    for first, speedup in judged:
+    gains = {each.change: speedup for each, speedup in alternatives}
+    for first, speedup in alternatives:
         if speedup < WORTH or not any(words in first.change for words in OF_THE_LAUNCH):
             continue
         for other in of_the_work(first.work, first.place, *shares):
@@ -121,13 +121,13 @@ def _judged(many: Sequence[Alternative] | Iterator[Alternative], gains: Gains) -
     return list(zip(alternatives, map(float, gains(alternatives)), strict=True))
 
 
-def _possible(judged: Sequence[Judged], work: Workload, chain: Callable[[], float] | None) -> list[Judged]:
+def _possible(alternatives: Sequence[Judged], work: Workload, chain: Callable[[], float] | None) -> list[Judged]:
     """Without what a chain of loads forbids, and without what only a chain asks for."""
-    cuts = any(speedup >= WORTH and each.apart > 1 for each, speedup in judged)
+    cuts = any(speedup >= WORTH and each.apart > 1 for each, speedup in alternatives)
     longest = chain() if chain is not None and cuts else 0.0
     chained = not separable(work, longest)
     return [
-        (each, speedup) for each, speedup in judged
+        (each, speedup) for each, speedup in alternatives
         if (chained if each.change == DOUBLED else separable(work, longest, each.apart))
     ]  # fmt: skip
 

@@ -313,8 +313,8 @@ def _wide(work: Workload, place: Place) -> Alternative | None:
     saved = requests * (1.0 - 1.0 / count)
     lsu_share = max(0.0, 1.0 - saved / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
     computes = any(work.flop.values())
-    left = max(0.0, 1.0 - saved / work.warp_instructions) if computes else 1.0 / count
-    fewer = eased(eased(work, "issue", left), "lsu", lsu_share)
+    rest = max(0.0, 1.0 - saved / work.warp_instructions) if computes else 1.0 / count
+    fewer = eased(eased(work, "issue", rest), "lsu", lsu_share)
     for pipe in () if computes else INTEGER_PIPES:
         fewer = eased(fewer, pipe, 1.0 / count)
     wavefronts = min(memory.l1_wavefronts, max(memory.l1_wavefronts - saved, memory.ideal_sectors / SECTORS_PER_LINE))

@@ -140,6 +140,6 @@ def words(more: Takes, warps: int | None, besides: str) -> str:
         for count, unit in ((more.registers, REGISTERS), (more.shared_bytes, SHARED)) if count
     ]  # fmt: skip
     parts = parts or ["no register and no shared memory"]
-    held = [f"{warps} warps per SM then"] if warps is not None else []
+    residents = [f"{warps} warps per SM then"] if warps is not None else []
     besides = besides or "spills where registers do not suffice" * (more.registers < 0)
-    return ", ".join([*parts, *held, *([besides] if besides else [])])
+    return ", ".join([*parts, *residents, *([besides] if besides else [])])

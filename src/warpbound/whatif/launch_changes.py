@@ -93,9 +93,9 @@ def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterato
     then, blocks = residency.with_threads(THREADS), ceil(warps * full / after)
     there = replace(place, warps_per_sm=float(then.warps_per_sm), warps_per_block=after,
                     active_sms=active_sms(blocks, place.gpu.value("sm_count")))  # fmt: skip
-    held = f"of which an SM holds {residency.blocks_per_sm}, {residency.warps_per_sm} warps"
+    capacity = f"of which an SM holds {residency.blocks_per_sm}, {residency.warps_per_sm} warps"
     idle = f", and {WARP * before - threads} lanes of a warp are idle" if full < 1 else ""
-    why = f"{warps / before:.0f} blocks are started, {held}{idle}"
+    why = f"{warps / before:.0f} blocks are started, {capacity}{idle}"
     yield Alternative(f"{THREADS} {LARGER} {threads}", why, _in_full_warps(work, full), there, 1 / full)
 
 

@@ -103,15 +103,15 @@ def _explained(change: WhatIf, needs: Needs, lines: Sequence[SourceLine], access
         return change
     parts = [(each, part) for part in change.change.split("; and ") if (each := mechanism_of(part)) is not None]
     more = sum((takes(each.name, part, needs) for each, part in parts), Takes(change.registers, change.shared_bytes))
-    held, fitting = change.warps_per_sm, warps_with(needs, more)
-    held = fitting if held is None or fitting is None else min(held, fitting) if more != Takes() else held
+    warps, fitting = change.warps_per_sm, warps_with(needs, more)
+    warps = fitting if warps is None or fitting is None else min(warps, fitting) if more != Takes() else warps
     besides = ", ".join(dict.fromkeys(each.cost for each, _ in parts if each.cost))
-    cost = mechanism.cost if mechanism.name == CLOCKS else words(more, held, besides)
+    cost = mechanism.cost if mechanism.name == CLOCKS else words(more, warps, besides)
     between = resolved_between if mechanism.name == CLOCKS else promised_between
     return replace(
         change, mechanism=mechanism.name, line=_line(change, mechanism, lines, accesses),
         speedup_interval=between(change.speedup), cost=cost, registers=more.registers,
-        shared_bytes=more.shared_bytes, warps_per_sm=held,
+        shared_bytes=more.shared_bytes, warps_per_sm=warps,
         page=PAGE.format(mechanism.name.lower().replace(" ", "-")),
     )  # fmt: skip
 

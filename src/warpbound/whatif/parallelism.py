@@ -54,8 +54,8 @@ def fewer_waits(work: Workload, rounds: int) -> Workload:
 def items(work: Workload, place: Place, residency: Residency | None) -> Iterator[Alternative]:
     """Independent items side by side in a warp, in ascending degree."""
     for degree in DEGREES:
-        held = (degree - 1) * (registers_of_loads(work) + SUM)
-        if (there := _holding(place, residency, held)) is not None:
+        registers = (degree - 1) * (registers_of_loads(work) + SUM)
+        if (there := _holding(place, residency, registers)) is not None:
             why = f"each warp waits once for {degree} items instead of {_times(degree)}"
             change = ITEMS.format(times=TIMES[degree], degree=degree)
             yield Alternative(change, why, interleaved(work, degree), there, float(degree))
@@ -65,8 +65,8 @@ def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator
     """The loads of several waits issued together, which only loads with addresses of their own allow."""
     waits = len(work.phases)
     for degree in DEGREES if waits > 1 else ():
-        held = (degree - 1) * registers_of_loads(work)
-        there = _holding(place, residency, held)
+        registers = (degree - 1) * registers_of_loads(work)
+        there = _holding(place, residency, registers)
         if there is None or degree > 2 and degree > waits:
             return
         early = fewer_waits(work, degree)
@@ -84,14 +84,14 @@ def degree_of(change: str) -> int | None:
     return next(degrees, None) if IN_FLIGHT in change or INDEPENDENT in change else None
 
 
-def furthest(judged: Sequence[tuple[Alternative, float]]) -> list[bool]:
+def furthest(alternatives: Sequence[tuple[Alternative, float]]) -> list[bool]:
     """Which of these, with their gains, stay: of each kind only the largest degree that gains enough over the last."""
     best: dict[str, int] = {}
-    for at, (each, gain) in enumerate(judged):
+    for at, (each, gain) in enumerate(alternatives):
         kind = IN_FLIGHT if IN_FLIGHT in each.change else INDEPENDENT
-        if degree_of(each.change) and (kind not in best or gain >= FURTHER * judged[best[kind]][1]):
+        if degree_of(each.change) and (kind not in best or gain >= FURTHER * alternatives[best[kind]][1]):
             best[kind] = at
-    return [degree_of(each.change) is None or at in best.values() for at, (each, _) in enumerate(judged)]
+    return [degree_of(each.change) is None or at in best.values() for at, (each, _) in enumerate(alternatives)]
 
 
 def separable(work: Workload, chain: float, apart: float = 2.0) -> bool:

@@ -52,7 +52,7 @@ def _with_shuffles(work: Workload, place: Place, trees: int, share: float) -> Wo
     shuffle, addition = (opcode_facts(name, (), place.gpu.arch) for name in ("SHFL", "FADD"))
     each, step = trees * WITHIN_A_WARP, (shuffle.latency or 0.0) + (addition.latency or 0.0)
     parts = {name: cycles if name in BEYOND_SM else (1.0 - share) * cycles for name, cycles in work.parts.items()}
-    saved, added = sum(work.parts.values()) - sum(parts.values()), trees * MOST_STEPS * step
+    saved, shuffles = sum(work.parts.values()) - sum(parts.values()), trees * MOST_STEPS * step
     units = dict(work.units)
     for facts in (shuffle, addition):
         for unit, busy in facts.demand.items():
@@ -60,7 +60,7 @@ def _with_shuffles(work: Workload, place: Place, trees: int, share: float) -> Wo
     return replace(
         work, units=units, warp_instructions=work.warp_instructions + 2 * each,
         issue_slots=None if work.issue_slots is None else work.issue_slots + 2 * each,
-        latency=max(0.0, work.latency - saved) + added, parts=parts | {"fixed": parts.get("fixed", 0.0) + added},
+        latency=max(0.0, work.latency - saved) + shuffles, parts=parts | {"fixed": parts.get("fixed", 0.0) + shuffles},
     )  # fmt: skip
 
 
@@ -70,9 +70,9 @@ def _others(work: Workload, gone: dict[str, float]) -> tuple[Piece, ...]:
     path = sum(piece.path for piece in rest)
     if len(rest) < 2 or not path:
         return ()
-    left = {name: 1.0 - share for name, share in gone.items() if share < 1.0}
+    shares = {name: 1.0 - share for name, share in gone.items() if share < 1.0}
     return tuple(
         replace(piece, path=piece.path / path,
-                demand={name: share / left.get(name, 1.0) for name, share in piece.demand.items()})
+                demand={name: share / shares.get(name, 1.0) for name, share in piece.demand.items()})
         for piece in rest
     )  # fmt: skip

@@ -93,8 +93,8 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     kinds = _kinds(cuts) if most > 1 else np.zeros(1, np.int64)
     if most == 1 or kinds.max() >= MOST_KINDS:
         return ()
-    known = {(typical.stream, id(timing)): typical} if typical.times == 1.0 else {}
-    schedules = [known.get(cut.alike) or schedule(cut.stream.tolist(), instructions, cut.timing) for cut in cuts]
+    at_hand = {(typical.stream, id(timing)): typical} if typical.times == 1.0 else {}
+    schedules = [at_hand.get(cut.alike) or schedule(cut.stream.tolist(), instructions, cut.timing) for cut in cuts]
     slowest = _slowest([_path(cut, each) for cut, each in zip(cuts, schedules, strict=True)])
     own = _path(_cut(Stream(typical.stream), stops, timing), typical)
     if not own.waits.any():
@@ -159,7 +159,7 @@ def _taking_part(
     cuts: Sequence[_Cut], own: NDArray[np.bool_], instructions: Sequence[Instruction], lanes: Reals
 ) -> float:
     """Lanes that store in these pieces; 1 where they do more than exchange values through shared memory."""
-    parts = [part for cut in cuts for part, chosen in zip(cut.contents(), own, strict=True) if chosen]
+    parts = [part for cut in cuts for part, takes_part in zip(cut.contents(), own, strict=True) if takes_part]
     indices = distinct(np.concatenate(parts)).tolist()
     traits = [(index, instructions[index].traits) for index in indices]
     accesses = [(index, each) for index, each in traits if each.spaces]

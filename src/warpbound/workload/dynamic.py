@@ -117,18 +117,18 @@ def weighted_by_class(
 
 
 def _calibrated(
-    weights: NDArray[np.float64], own: NDArray[np.int64], counts: NDArray[np.int64], known: NDArray[np.float64]
+    weights: NDArray[np.float64], own: NDArray[np.int64], counts: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Weights as near to these as sums over the sample allow that equal the grid's; blocks that stand for themselves
     alone keep theirs.
 
-    own : class of each sampled block. known : numbers of each class, (numbers, classes).
+    own : class of each sampled block. numbers : of each class, (numbers, classes).
     Source   calibration by the distance of least squares: J.-C. Deville and C.-E. Särndal, "Calibration estimators in
              survey sampling", JASA 87, 1992, eq. 2.3.
     """
-    known = known / known.max(axis=1, keepdims=True)
+    numbers = numbers / numbers.max(axis=1, keepdims=True)
     others = weights > 1
-    each, short = known[:, own] * others, known @ counts - known[:, own] @ weights
+    each, short = numbers[:, own] * others, numbers @ counts - numbers[:, own] @ weights
     factor = np.linalg.lstsq((each * weights) @ each.T, short, rcond=1e-9)[0]
     result = weights * (1 + factor @ each)
     return result if (result[others] > 1).all() else weights

@@ -119,8 +119,8 @@ def assumed_coalesced(instructions: Sequence[Instruction], prediction: Predicted
         for index, instruction in enumerate(instructions)
         if _is_addressed(instruction) and not instruction.skipped
     ]
-    told = {index for (index, _), access in prediction.items() if not access.depends_on}
-    untold = [index for index in places if index not in told]
+    with_address = {index for (index, _), access in prediction.items() if not access.depends_on}
+    untold = [index for index in places if index not in with_address]
     if not untold or len(untold) == len(places):
         return (COALESCED,) if untold else ()
     reasons = tuple(dict.fromkeys(access.depends_on for access in prediction.values() if access.depends_on))

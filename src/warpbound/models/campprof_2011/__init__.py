@@ -143,9 +143,10 @@ def geometric_mean(errors: NDArray[np.float64]) -> float:
 
 def _parts(equation: Equation, x: Inputs, kind: str) -> dict[str, Real]:
     """Time of each size of transaction."""
-    moved = np.multiply(x.per_warp, x.warps)  # transactions of the micro-benchmark
+    transactions = np.multiply(x.per_warp, x.warps)  # of the micro-benchmark
     return {
-        f"{kind}_{size}": getattr(x, f"{kind}_{size}") * benchmark_time(equation, x.warps, word) / moved  # eq. 4.1
+        f"{kind}_{size}": getattr(x, f"{kind}_{size}")
+        * benchmark_time(equation, x.warps, word) / transactions  # eq. 4.1
         for size, word in zip(SIZES, WORDS, strict=True)
     }
 

@@ -66,8 +66,8 @@ class Interpreter(Interpretation):
         value: Any = -1
         for child in (node.child_by_field_name("body") or node).named_children:
             if child.type == "enumerator":
-                given = child.child_by_field_name("value")
-                value = evaluate(self, given) if given is not None else combined("+", value, 1)
+                constant = child.child_by_field_name("value")
+                value = evaluate(self, constant) if constant is not None else combined("+", value, 1)
                 self.frames[0].scopes[0][text_of(child.child_by_field_name("name"))] = Cell(value, "int")
 
     def initial(self, node: Any, kind: str) -> Any:
