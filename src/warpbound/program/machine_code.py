@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 import msgspec
@@ -33,9 +33,12 @@ def from_cubin(
     """
     facts = msgspec.msgpack.encode(compilation)
     key = digest("kernels", _reader(), version(), os.getcwd(), name, image, facts)
-    return msgspec.msgpack.decode(
-        cached(key, lambda: msgspec.msgpack.encode(_read(image, name, compilation, listing))), type=tuple[Program, ...]
-    )
+    return _decoded(cached(key, lambda: msgspec.msgpack.encode(_read(image, name, compilation, listing))))
+
+
+@lru_cache(maxsize=8)
+def _decoded(kernels: bytes) -> tuple[Program, ...]:
+    return msgspec.msgpack.decode(kernels, type=tuple[Program, ...])
 
 
 @cache
