@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.many_cases import assert_each
 from support.paths import GOLDEN
 from support.reproduced_items import item_called
 from warpbound.reproduce import Reproduction, reproduced
@@ -55,9 +56,10 @@ def replace_everywhere(dotted: str, monkeypatch: pytest.MonkeyPatch) -> None:
                 monkeypatch.setattr(loaded, called, broken)
 
 
-@pytest.mark.parametrize("entry", [pytest.param(entry, id=entry["id"]) for entry in ROWS])
-def test_row(entry: dict[str, Any]) -> None:
-    check(entry, row_of(outcome(entry["item"]), entry["row"]))
+@pytest.mark.parametrize("item", sorted({entry["item"] for entry in ROWS}))
+def test_rows(item: str) -> None:
+    own = [entry for entry in ROWS if entry["item"] == item]
+    assert_each(check, [(entry["id"], entry, row_of(outcome(item), entry["row"])) for entry in own])
 
 
 @pytest.mark.parametrize("item, function", PAIRS)

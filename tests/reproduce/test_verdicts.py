@@ -25,6 +25,7 @@ LONGEST = "volkov_2016:figs-6.1-6.2"  # a quarter of a minute; `make tables` has
 LONG = (
     "hong_kim_2009:simulated", "hong_kim_2009:fig-14", "campprof_2011:fig-7", "campprof_2011:fig-9",
     "campprof_2011:fig-8", "campprof_2011:fig-10", "volkov_2016:simulated", "volkov_2016:section-7.9-simulated",
+    "interval_analysis:simulated",
 )  # seconds each
 MARKS = dict.fromkeys(LONG, pytest.mark.broad) | {LONGEST: pytest.mark.full}
 ITEMS = [pytest.param(item, id=item.key, marks=MARKS.get(item.key, ())) for item in items()]
