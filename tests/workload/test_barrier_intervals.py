@@ -123,6 +123,14 @@ def test_a_wait_of_the_whole_block_parts_its_work_as_a_barrier_does() -> None:
     assert three[1].demand["issue"] == pytest.approx(0.5 / 5)  # the load from shared memory alone
 
 
+def test_what_comes_behind_a_wait_for_products_is_told() -> None:
+    """Behind the sum, which stands for products here; a barrier does not wait for them."""
+    waited = found([EVERY], [1.0] * 7, queue=PRODUCTS, joins=[(5,)])
+    assert [piece.behind_products for piece in waited] == [False, False, True]
+    for other in (found([EVERY], [1.0] * 7, joins=[(5,)]), found([EVERY], [1.0] * 7, queue=PRODUCTS, joins=[(2,)])):
+        assert not any(piece.behind_products for piece in other)
+
+
 def test_a_warps_own_timing_sets_its_path() -> None:
     """Held for 1000 cycles behind the barrier by what it waits for there, with nothing that waits for memory before."""
     code_of, stream = code(EXCHANGES), tuple(range(9))

@@ -22,6 +22,7 @@ from warpbound.analysis.multicast import multicast_changes
 from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.sustained import drawn_watts, limiter, power_whatifs, settled, source
+from warpbound.analysis.tile_whatifs import tile_changes
 from warpbound.analysis.timing import (
     LONGEST_NOTE,
     at_predicted_rate,
@@ -167,7 +168,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     accesses = code_tables.memory_accesses(program, work.accesses())
     changes = (
         *changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages,
-        *multicast_changes(case, work), *changes,
+        *multicast_changes(case, work), *tile_changes(case, work), *changes,
     )  # fmt: skip
     return KernelResult(
         **frame(case),

@@ -17,47 +17,83 @@ from warpbound.analysis.static import Work
 from warpbound.analysis.timing import times_of
 from warpbound.distinct_values import distinct
 from warpbound.emulate import Trace
+from warpbound.emulate.trace import Accesses
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
+from warpbound.workload import Workload
 
 CHANGE = "clusters of {size} blocks with multicast copies"
 WHY = "{share:.0f} % of what a block copies, a neighbour copies too: L2 is read once for both"
+SECTOR_B = np.uint64(32)
 LEAST = 0.05  # of what a block copies, that a neighbour has to copy too
+
+
+@dataclass(frozen=True)
+class Shared:
+    """What neighbouring blocks copy both.
+
+    copied : of what L2 sends, by the copy engine; along_x, along_y : of that, what the neighbour along the axis copies
+    too; 0 where the grid has no pairs along it.
+    """
+
+    copied: float
+    along_x: float
+    along_y: float
+
+
+def shared_copies(case: Case, work: Work) -> Shared | None:
+    """Of blocks that copy in bulk, alone; None for clusters, and where nothing is copied."""
+    if work.sample_run is None or work.focus.warps is None or case.blocks is None or case.launch is None:
+        return None
+    trace, sample, traffic = work.sample_run
+    grid, code = sample.grid or case.launch.grid, case.program.instructions
+    copying = np.array([x.traits.kind == "bulk_copy" and "global" in x.traits.loads for x in code])
+    if (case.program.cluster or case.launch.cluster or (1, 1, 1)) != (1, 1, 1) or not copying.any():
+        return None
+    from_l2 = traffic.by_instruction.sectors_from[:, 1:].sum(axis=1)
+    if not from_l2.sum():
+        return None
+    shares = [_shared(trace, copying, stride) if extent % 2 == 0 else 0.0
+              for extent, stride in ((grid[0], 1), (grid[1], grid[0]))]  # fmt: skip
+    return Shared(float(from_l2[copying].sum() / from_l2.sum()), *shares)
 
 
 def multicast_changes(case: Case, work: Work) -> Iterator[WhatIf]:
     """Where blocks copy in bulk, alone, and neighbours copy the same: clusters of two along x or y, and of 2 x 2."""
-    if work.sample_run is None or work.focus.warps is None or case.blocks is None or case.launch is None:
+    both = shared_copies(case, work)
+    if both is None:
         return
-    trace, sample, traffic = work.sample_run
-    grid, code, reads = sample.grid or case.launch.grid, case.program.instructions, work.focus.memory.l2_sectors_read
-    copying = np.array([x.traits.kind == "bulk_copy" and "global" in x.traits.loads for x in code])
-    if (case.program.cluster or case.launch.cluster or (1, 1, 1)) != (1, 1, 1) or not copying.any() or not reads:
-        return
-    from_l2 = traffic.by_instruction.sectors_from[:, 1:].sum(axis=1)
-    copied = float(from_l2[copying].sum() / from_l2.sum()) if from_l2.sum() else 0.0
-    shares = [_shared(trace, copying, stride) if extent % 2 == 0 else 0.0
-              for extent, stride in ((grid[0], 1), (grid[1], grid[0]))]  # fmt: skip
-    of_two = {"2 x 1": shares[0], "1 x 2": shares[1]}
+    of_two = {"2 x 1": both.along_x, "1 x 2": both.along_y}
     best = max(of_two, key=lambda size: of_two[size])
-    for size, share in {best: of_two[best], "2 x 2": sum(shares) if all(shares) else 0.0}.items():
+    of_four = both.along_x + both.along_y if both.along_x and both.along_y else 0.0
+    for size, share in {best: of_two[best], "2 x 2": of_four}.items():
         if not LEAST <= share <= 1.0:
             continue
-        rest = 1.0 - copied * share / 2
-        changed = work.focus.with_memory(
-            l2_sectors_read=rest * reads, l2_sectors_far=rest * work.focus.memory.l2_sectors_far
-        )
+        changed = read_once(work.focus, both.copied * share)
         before, after = times_of(case, work, [(work.focus, case.place), (changed, case.place)])
         if before / after >= WORTH:
             yield WhatIf(CHANGE.format(size=size), before / after, WHY.format(share=100 * share))
 
 
+def read_once(work: Workload, shared: float) -> Workload:
+    """The same work where L2 sends once for two blocks what they both ask for; shared : that part of all it sends."""
+    rest, memory = 1.0 - shared / 2, work.memory
+    return work.with_memory(l2_sectors_read=rest * memory.l2_sectors_read, l2_sectors_far=rest * memory.l2_sectors_far)
+
+
 def _shared(trace: Trace, copying: NDArray[np.bool_], stride: int) -> float:
-    """The share of the places that a sampled block copies from which the block `stride` further on copies too."""
+    """The share of the sectors that a sampled block copies which the block `stride` further on copies too."""
     accesses = trace.accesses["global"]
     rows = accesses.rows(copying[accesses.instruction])
     blocks = trace.warps[rows.warp, 0]
-    places = {block: distinct(rows.base[blocks == block]) for block in distinct(blocks).tolist()}
-    pairs = [(block, block + stride) for block in places if block + stride in places]
-    shares = [np.isin(places[first], places[second]).mean() for first, second in pairs if len(places[first])]
+    sampled = set(distinct(blocks).tolist())
+    pairs = [(block, block + stride) for block in sampled if block + stride in sampled]
+    sectors = {block: _sectors(rows.rows(blocks == block)) for pair in pairs for block in pair}
+    shares = [np.isin(sectors[first], sectors[second]).mean() for first, second in pairs]
     return float(np.mean(shares)) if shares else 0.0
+
+
+def _sectors(rows: Accesses) -> NDArray[np.uint64]:
+    """Numbers of the sectors that these accesses ask for."""
+    return distinct(rows.addresses[rows.active] // SECTOR_B)

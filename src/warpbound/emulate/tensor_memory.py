@@ -23,7 +23,7 @@ from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, unsupported, write_predicate
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.program.instruction import RZ, Operand
+from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.quick_dataclasses import dataclass
 
 ROWS, COLUMNS = 128, 512
@@ -72,11 +72,17 @@ class Layout:
     columns: Numbers
 
 
+def registers_moved(instruction: Instruction) -> int:
+    """Registers of a lane that a load or store of tensor memory moves: as many columns of 32 rows as those fill."""
+    words = [word for word in instruction.modifiers if not _COUNT.match(word)]
+    times = next((int(match[1]) for match in map(_COUNT.match, instruction.modifiers) if match), 1)
+    return times * _REGISTERS.get(words[0] if words else "", 1)
+
+
 def layout(here: Site) -> Layout:
     """Which cells the registers of a warp are; refuses shapes that are not executed."""
     words = [word for word in here.instruction.modifiers if not _COUNT.match(word)]
-    times = next((int(match[1]) for match in map(_COUNT.match, here.instruction.modifiers) if match), 1)
-    lane, at = np.arange(LANES)[:, None], np.arange(times * _REGISTERS.get(words[0] if words else "", 1))[None, :]
+    lane, at = np.arange(LANES)[:, None], np.arange(registers_moved(here.instruction))[None, :]
     match words:
         case []:
             return Layout(lane[:, 0], lane + 0 * at, at + 0 * lane)

@@ -56,6 +56,8 @@ MECHANISMS = (  # the first that fits names the change
     Mechanism("bypassing L1", ("past L1",), "", MEMORY),
     Mechanism("data kept in L2", ("kept in L2",), "what L2 then lacks for other data", MEMORY),
     Mechanism("multicast", ("multicast copies",), "waits for the blocks of the cluster", MEMORY),
+    Mechanism("stores beside products", ("beside the products",), "warps of their own for copies and products"),
+    Mechanism("larger tiles", ("tiles of two blocks",), "", MEMORY),
     Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "", MEMORY),
     Mechanism("wide accesses", ("128-bit accesses (",), "arrays aligned to 16 bytes", MEMORY),
     Mechanism("loads in flight", ("loads in flight", "(ILP x", "side by side", "stages in place"), "", MEMORY),
@@ -104,7 +106,8 @@ def _explained(change: WhatIf, needs: Needs, lines: Sequence[SourceLine], access
     parts = [(each, part) for part in change.change.split("; and ") if (each := mechanism_of(part)) is not None]
     more = sum((takes(each.name, part, needs) for each, part in parts), Takes(change.registers, change.shared_bytes))
     warps, fitting = change.warps_per_sm, warps_with(needs, more)
-    warps = fitting if warps is None or fitting is None else min(warps, fitting) if more != Takes() else warps
+    if not (warps is not None and change.shared_bytes):  # else the change says what it needs, and what fits then
+        warps = fitting if warps is None or fitting is None else min(warps, fitting) if more != Takes() else warps
     besides = ", ".join(dict.fromkeys(each.cost for each, _ in parts if each.cost))
     cost = mechanism.cost if mechanism.name == CLOCKS else words(more, warps, besides)
     between = resolved_between if mechanism.name == CLOCKS else promised_between

@@ -51,6 +51,7 @@ class _Cut:
     begins: Whole
     warps: int
     timing: Sequence[Wait]
+    joins: tuple[int, ...]
 
     @property
     def alike(self) -> tuple[tuple[int, ...], int]:
@@ -103,7 +104,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     beside = [index for index, wait in enumerate(timing) if wait.queue == PRODUCTS]
     shares[:, beside] = _summed(kinds, slowest.waits + slowest.others, len(shares))[:, None]
     shares[:, beside] /= max(1.0, float((slowest.waits + slowest.others).sum()))
-    wants = [request(share * executions) for share in shares]
+    wants, behind = [request(share * executions) for share in shares], _behind_products(cuts, kinds, beside)
     result = [
         Piece(
             times=float(np.count_nonzero(kinds == kind)),
@@ -112,6 +113,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
             phases=float(slowest.phases[kinds == kind].sum()),
             demand=want,
             taking_part=_taking_part(cuts, kinds == kind, instructions, lanes),
+            behind_products=kind in behind,
         )
         for kind, want in enumerate(wants)
     ]
@@ -129,7 +131,7 @@ def _cut(stream: Stream, stops: NDArray[np.bool_], timing: Sequence[Wait]) -> _C
     """Behind each barrier that something follows begins a piece."""
     result = np.asarray(stream.indices, np.int64)
     begins = np.concatenate([[0], np.flatnonzero(stops[result[:-1]]) + 1, np.asarray(stream.joins, np.int64)])
-    return _Cut(result, np.sort(begins), stream.warps, stream.timing or timing)
+    return _Cut(result, np.sort(begins), stream.warps, stream.timing or timing, stream.joins)
 
 
 def _kinds(cuts: Sequence[_Cut]) -> Whole:
@@ -153,6 +155,13 @@ def _path(cut: _Cut, schedule: Schedule) -> _Path:
             for phase in schedule.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
     return _Path(waits, np.diff(np.append(begins, schedule.cycles)) - waits, phases)
+
+
+def _behind_products(cuts: Sequence[_Cut], kinds: Whole, products: Sequence[int]) -> set[int]:
+    """The kinds of pieces that come after a wait of the whole block behind the last of these instructions."""
+    last = max(int(cut.piece_of(np.flatnonzero(np.isin(cut.stream, products))).max(initial=-1)) for cut in cuts)
+    waited = 0 <= last < len(kinds) - 1 and any(cut.begins[last + 1] in cut.joins for cut in cuts)
+    return set(kinds[last + 1 :].tolist()) - set(kinds[: last + 1].tolist()) if waited else set()
 
 
 def _taking_part(

@@ -15,7 +15,8 @@ class Piece:
 
     waits, path : waiting for loads and the rest of the path of its slowest warp, over those of the whole path of one
     warp. phases : of loads. demand : resource -> share of what the work asks of it. taking_part : of the block's lanes
-    that store, where values are only exchanged through shared memory; 1: more than that is done.
+    that store, where values are only exchanged through shared memory; 1: more than that is done. behind_products :
+    whether the block has waited for its last product into tensor memory.
     """
 
     times: float
@@ -24,6 +25,7 @@ class Piece:
     phases: float
     demand: Mapping[str, float]
     taking_part: float = 1.0
+    behind_products: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,132 @@
+"""What-ifs of kernels that multiply tiles copied by the copy engine: stores beside the next products, larger tiles.
+
+Source   our own; the sizes of tensor memory from the PTX ISA (tcgen05).
+Models   Stores beside products: a persistent grid in which the part of a block behind its last product runs beside the
+         next tile's products, for all tiles of an SM but the last; both ask for all that they asked for before. Larger
+         tiles: a block takes its neighbour's work too, with as many more warps that multiply; L2 sends once what both
+         copied, and the number of blocks halves.
+Omits    Instructions of a tile scheduler; what registers of the sums a compiler finds room for.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from math import ceil
+
+from warpbound.analysis.case import WARP, Case
+from warpbound.analysis.multicast import LEAST, read_once, shared_copies
+from warpbound.analysis.static import Work
+from warpbound.analysis.timing import launch_of, times_of, warps_per_block
+from warpbound.emulate.meetings import Meetings
+from warpbound.emulate.tensor_memory import COLUMNS, registers_moved
+from warpbound.program.instruction import Instruction
+from warpbound.residency import Residency, occupancy
+from warpbound.result.what_if import WhatIf
+from warpbound.whatif import WORTH
+from warpbound.workload import Piece, Workload
+
+BESIDE = "stores of a tile beside the products of the next (a persistent grid, two sets of sums in tensor memory)"
+BESIDE_WHY = "stores behind the last product of each block take {share:.0f} % of the time"
+LARGER = "tiles of two blocks along {axis} in one block{with_warps}"
+LARGER_WHY = "{share:.0f} % of what a block copies, its neighbour along {axis} copies too: L2 is read once for both"
+MULTIPLIES = ("warpgroup_matrix", "matrix")  # kinds of products whose sums are in registers
+QUARTERS = 4  # of the rows of tensor memory, of which a warp reaches one
+
+
+def tile_changes(case: Case, work: Work) -> Iterator[WhatIf]:
+    """Both kinds, where they help."""
+    if work.focus.warps is not None and case.blocks is not None and work.sample_run is not None:
+        yield from _stores_beside(case, work)
+        yield from _larger(case, work)
+
+
+def _stores_beside(case: Case, work: Work) -> Iterator[WhatIf]:
+    """Where a block waits for its last product before it stores, and an SM gets several blocks."""
+    pieces, launch = work.focus.pieces, launch_of(case, work)
+    tiles = ceil(launch.blocks_per_active_sm / launch.population)
+    if tiles < 2 or not any(piece.behind_products for piece in pieces) or not _room_for_sums(case, work):
+        return
+    changed = replace(work.focus, pieces=_joined(pieces), joins=work.focus.joins - 1)
+    without = replace(work.focus, pieces=tuple(piece for piece in pieces if not piece.behind_products))
+    times = times_of(case, work, [(each, case.place) for each in (work.focus, changed, without)])
+    gain = times[0] / (times[0] - (1.0 - 1.0 / tiles) * (times[0] - times[1]))
+    if gain >= WORTH:
+        yield WhatIf(BESIDE, gain, BESIDE_WHY.format(share=100 * (1.0 - times[2] / times[0])))
+
+
+def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
+    """With the longest piece in front of the last products and all behind them at the same time."""
+    behind = [piece for piece in pieces if piece.behind_products]
+    front = [piece for piece in pieces if not piece.behind_products]
+    longest = max(front, key=lambda piece: piece.path + piece.waits)
+    both = replace(
+        longest,
+        waits=max(longest.waits, sum(piece.waits for piece in behind)),
+        path=max(longest.path, sum(piece.path for piece in behind)),
+        phases=longest.phases + sum(piece.phases for piece in behind),
+        demand={name: share + sum(piece.demand[name] for piece in behind) for name, share in longest.demand.items()},
+    )
+    return tuple(both if piece is longest else piece for piece in front)
+
+
+def _room_for_sums(case: Case, work: Work) -> bool:
+    """Whether a block loads sums from tensor memory, and that holds them twice."""
+    assert work.sample_run is not None
+    meetings = work.sample_run[0].meetings
+    return meetings is not None and 0 < 2 * _columns(meetings, case.program.instructions) <= COLUMNS
+
+
+def _columns(meetings: Meetings, instructions: tuple[Instruction, ...]) -> float:
+    """Columns of tensor memory that the first block's warps load, each a quarter of their rows."""
+    moved = {at: registers_moved(code) for at, code in enumerate(instructions) if code.opcode == "LDTM"}
+    streams = zip(meetings.blocks, meetings.streams, strict=True)
+    own = [stream for block, stream in streams if block == meetings.blocks[0]]
+    return sum(float((stream == at).sum()) * registers for stream in own for at, registers in moved.items()) / QUARTERS
+
+
+def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
+    """Along the axis with more to share, where registers, shared memory and tensor memory have room for both tiles."""
+    both = shared_copies(case, work)
+    if both is None or max(both.along_x, both.along_y) < LEAST:
+        return
+    share, axis = max((both.along_x, "x"), (both.along_y, "y"))
+    added = _multiplying(case, work)
+    stages_B = sum(row.stages * row.stage_bytes for row in work.pipelines()[0])
+    more_B = round((1.0 - share) * stages_B)
+    then = _residency(case, added, more_B)
+    if not stages_B or then is None or then.blocks_per_sm < 1 or not added and not _room_for_sums(case, work):
+        return
+    place = replace(case.place, warps_per_block=2 * warps_per_block(case),
+                    warps_per_sm=float(2 * warps_per_block(case) * then.blocks_per_sm))  # fmt: skip
+    changed: Workload = read_once(work.focus, both.copied * share)
+    before, after = times_of(case, work, [(work.focus, case.place), (changed, place)])
+    if before / after >= WORTH:
+        with_warps = f", with {added} more warps that multiply" if added else ""
+        yield WhatIf(
+            LARGER.format(axis=axis, with_warps=with_warps), before / after,
+            LARGER_WHY.format(share=100 * share, axis=axis), shared_bytes=more_B, warps_per_sm=then.warps_per_sm,
+        )  # fmt: skip
+
+
+def _multiplying(case: Case, work: Work) -> int:
+    """Warps of a block whose sums are in registers."""
+    assert work.sample_run is not None
+    meetings = work.sample_run[0].meetings
+    if meetings is None:
+        return 0
+    products = {at for at, code in enumerate(case.program.instructions) if code.traits.kind in MULTIPLIES}
+    streams = zip(meetings.blocks, meetings.streams, strict=True)
+    own = [set(stream.tolist()) for block, stream in streams if block == meetings.blocks[0]]
+    return sum(bool(each & products) for each in own)
+
+
+def _residency(case: Case, added: int, more_B: int) -> Residency | None:
+    """What an SM holds of blocks with so many warps and so much shared memory more; None for impossible blocks."""
+    threads, rules = case.threads_per_block + WARP * added, case.gpu.limits
+    assert case.launch is not None
+    shared_B = case.program.shared_bytes + case.launch.smem + more_B
+    if threads > rules.max_threads_per_block or shared_B > rules.max_shared_per_block:
+        return None
+    return occupancy(
+        case.gpu, threads, case.program.registers, shared_B, case.launch.carveout, barriers=case.program.barriers,
+        grid_blocks=ceil((case.blocks or 1) / 2),
+    )  # fmt: skip
