@@ -6,6 +6,7 @@ import jsonschema
 import pytest
 
 import warpbound
+from support.breadth import some_of
 from support.paths import ROOT
 from warpbound.analysis.sweeps.curve import curve
 from warpbound.isa.opcodes import opcode_facts
@@ -14,8 +15,7 @@ from warpbound.program.cuda import Options
 from warpbound.report.document import document, schema
 
 SOURCES = sorted((ROOT / "examples").glob("*.cu"))
-USUAL, OTHERS = ("sm_75", "sm_90", "sm_120"), ("sm_80", "sm_86", "sm_89", "sm_100")
-ARCHITECTURES = [*USUAL, *(pytest.param(arch, marks=pytest.mark.broad) for arch in OTHERS)]
+ARCHITECTURES = some_of(("sm_90", "sm_120", "sm_75", "sm_80", "sm_86", "sm_89", "sm_100"), 2, 1)
 QUICK = ("saxpy", "reduction", "transpose_naive", "transpose_tiled", "mandelbrot", "histogram")
 BINDS = {  # what may bind on an H200; saxpy with every slot filled stands between latency and DRAM
     "saxpy": {"latency", "dram"},

@@ -4,6 +4,7 @@ from collections import Counter
 
 import pytest
 
+from support.breadth import some_of
 from support.compiled_suite import body, compiled, count, decoded, others
 from warpbound.measure import (
     costs,
@@ -34,12 +35,9 @@ BARE_LOOP = 6  # counting, comparing, jumping
 UNAWAITED = {"watch_clock", "hold", "stay", "stamped", "when", "sweep_write", "store_4", "store_8",
              "store_16"}  # fmt: skip  (they store)
 SLOW = ("instruction_cache",)  # long to decode
-USUAL, BROAD = (90,), (75, 120)
-COMPILED = [pytest.param(arch, marks=() if arch in USUAL else pytest.mark.broad) for arch in ARCHITECTURES]
-DECODED = [
-    pytest.param(arch, marks=() if arch in USUAL else pytest.mark.broad if arch in BROAD else pytest.mark.full)
-    for arch in ARCHITECTURES
-]
+USUAL, OLDEST, NEWEST = 90, 75, 120
+COMPILED = some_of((USUAL, NEWEST, OLDEST, *sorted({*ARCHITECTURES} - {USUAL, NEWEST, OLDEST})), 1, 2)
+DECODED = some_of((USUAL, NEWEST, *sorted({*ARCHITECTURES} - {USUAL, NEWEST})), 1, 1)
 decoded_archs = pytest.mark.parametrize("arch", DECODED)
 
 

@@ -10,6 +10,7 @@ from warpbound.measure.instruction_mix import repeated
 from warpbound.measure.instruction_mix.register_banks import BANKS, conflicting
 
 ON_ONE_UNIT = ("lds", "shfl")
+NOTHING_RANDOM = 0  # the seed where instructions alone are simulated, which do the same with any
 
 
 def kind(truth: Truth, name: str, conflict: int = 1) -> Kind:
@@ -22,7 +23,7 @@ def _instructions(gpu_: FakeGpu, x: Launched) -> float:
     name, _, ilp = x.kernel.rpartition("_")
     turns = int(x.args[1]) * repeated(name) // int(ilp)
     chain = Chain((kind(gpu_.truth, name, int(x.args[4])),), turns, int(ilp))
-    times = played(chain, gpu_.place(x), gpu_.chance)
+    times = played(chain, gpu_.place(x), NOTHING_RANDOM)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 
@@ -59,7 +60,7 @@ def _mix(gpu_: FakeGpu, x: Launched) -> float:
     _, name, adds, others = x.kernel.split("_")
     parts = (kind(gpu_.truth, name, int(x.args[4])),) * int(others) + (kind(gpu_.truth, "fadd"),) * int(adds)
     chain = Chain(parts, mixes.groups(int(adds), int(others)) * int(x.args[1]))
-    times = played(chain, gpu_.place(x), gpu_.chance)
+    times = played(chain, gpu_.place(x), NOTHING_RANDOM)
     return gpu_.stamps_of(int(x.args[0]), times.started, times.ended)
 
 
