@@ -26,8 +26,8 @@ test: | $(BIN)/pytest ## the usual tests
 broad: | $(BIN)/pytest ## the tests that take what `make test` samples in full breadth
 	$(BIN)/pytest -m 'broad and not full'
 
-quick: | $(BIN)/pytest ## tests that need no compiler
-	$(BIN)/pytest -m 'not cuda and not browser and not broad and not full' -x --no-header --ignore tests/benchmarks
+quick: | $(BIN)/pytest ## quick tests that need no compiler: less than a minute
+	$(BIN)/pytest -m 'not cuda and not browser and not slow and not broad and not full' -x --no-header --ignore tests/benchmarks
 
 lint: | $(BIN)/ruff ## ruff
 	$(BIN)/ruff check

@@ -33,6 +33,7 @@ LONG = (  # files to begin with, the longest first, so that no process is left a
     "reproduce/test_verdicts", "page/", "test_docs", "test_examples", "reproduce/", "fuzz/",
 )  # fmt: skip
 MARKED = {  # tests that take long, a line each, by the mark they get; tools/broad_tests.py writes the files
+    "slow": ROOT / "tests" / "slow.txt",
     "broad": ROOT / "tests" / "broad.txt",
     "full": ROOT / "tests" / "full.txt",
 }

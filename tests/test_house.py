@@ -342,7 +342,7 @@ def test_such_a_path_is_noticed(text: str) -> None:
     assert MACHINE_PATH.search(text)
 
 
-@pytest.mark.parametrize("file", ["broad.txt", "full.txt"])
+@pytest.mark.parametrize("file", ["broad.txt", "full.txt", "slow.txt"])
 def test_tests_that_are_left_to_longer_runs_exist(file: str) -> None:
     """Another name of a test would bring it back into the shorter run without a word."""
     listed = (ROOT / "tests" / file).read_text("utf-8").splitlines()
