@@ -120,7 +120,7 @@ class Strategy:
             here = Path(source.kernel_sources[0]).parent if _is_file(source.kernel_sources[0]) else Path()
             options = Options((("kernel_tuner", "1"),), (here,), self.options)
             ranking = Ranking(
-                file, self.gpu, kernel.kernel_name, options, self.settings, tunings, kept_answers.time_alone
+                file, self.gpu, kernel.kernel_name, options, self.settings, tunings, kept_answers.time_to_rank
             )
             try:
                 answers = ranked(ranking, self.processes)

@@ -55,6 +55,7 @@ from warpbound.workload import Workload
 from warpbound.workload.instruction_counts import Counts, count
 
 if TYPE_CHECKING:
+    from warpbound.analysis.sampled import Follow
     from warpbound.analysis.static import SampleRun
     from warpbound.analysis.working_blocks import Execute
 
@@ -87,19 +88,19 @@ def analyze_kernel(
     return result_of(*settled(case, work_of(case), reworked))
 
 
-def work_of(case: Case, execute: "Execute | None" = None) -> Work:
+def work_of(case: Case, execute: "Execute | None" = None, follow: "Follow | None" = None) -> Work:
     """The work of the executed sample where the launch gives every argument; else what the code alone tells.
 
-    execute : as of `sampled.run_sample`.
+    execute, follow : as of `sampled.run_sample`.
     """
     launch = case.launch
     if launch is None or not (launch.args or launch.placed or not case.program.parameters):
         return static_work(case)
-    work = _executed_work(case, launch, execute)
+    work = _executed_work(case, launch, execute, follow)
     return replace(static_work(case), not_executed=work) if isinstance(work, str) else work
 
 
-def _executed_work(case: Case, launch: Launch, execute: "Execute | None") -> Work | str:
+def _executed_work(case: Case, launch: Launch, execute: "Execute | None", follow: "Follow | None") -> Work | str:
     """The work of the whole launch from sampled blocks; or the reason why they could not be executed.
 
     Raises InputError where the kernel itself is at fault: a wild address, a deadlock, a wrong argument.
@@ -114,7 +115,7 @@ def _executed_work(case: Case, launch: Launch, execute: "Execute | None") -> Wor
     symbols = ungiven_symbols(case.program, launch)
     if refusals := [words for each in symbols if (words := each.refusal(case.program, each.readers))]:
         return "; ".join(refusals)
-    trace, sample, traffic = run_sample(case, launch, execute)
+    trace, sample, traffic = run_sample(case, launch, execute, follow)
     if traffic is None:
         return trace.stopped
     return "; ".join(trace.ungiven) or _work_of_run(case, (trace, sample, traffic))

@@ -46,6 +46,13 @@ def time_alone(
     return _answer("launch_time.time_result", program, gpu(board), launch, settings)
 
 
+def time_to_rank(
+    program: Program, board: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
+) -> KernelResult:
+    """The same of `launch_time.time_to_rank`: without the interval of the time."""
+    return _answer("launch_time.time_to_rank", program, gpu(board), launch, settings)
+
+
 def _answer(analysis: str, program: Program, board: Gpu, launch: Launch | None, settings: Settings) -> KernelResult:
     name = _name(program, board, launch, settings, analysis)
     if name is not None and (kept_answer := _kept(name)) is not None:

@@ -6,16 +6,19 @@ The steps are those of `analyze`, without what-ifs, papers' models and tables; t
 
 from warpbound.analysis import launch_counts
 from warpbound.analysis.answer import assumptions, confidence, frame, idle_counts, reworked, time_fields, work_of
-from warpbound.analysis.case import checked_case
+from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import DEFAULT, Settings
+from warpbound.analysis.static import Work
 from warpbound.analysis.sustained import limiter, settled, source
-from warpbound.analysis.timing import at_predicted_rate, launch_prediction
+from warpbound.analysis.timing import at_predicted_rate, launch_prediction, time_and_costs
+from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.predict import predict
 from warpbound.program import Program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
+from warpbound.result.plain import Entry
 
 
 @dataclass(frozen=True)
@@ -57,11 +60,26 @@ def time_result(program: Program, board: Gpu, launch: Launch | None, settings: S
     """The answer of `analyze` with its time, bounds and clock alone. Raises what `analyze` raises."""
     case = checked_case(program, board, launch, settings)
     case, work = settled(case, work_of(case), reworked)
-    timed, bounds = launch_prediction(case, work), predict(work.focus, case.place)
+    timed = launch_prediction(case, work)
+    return _result(case, work, timed, time_fields(case, timed))
+
+
+def time_to_rank(program: Program, board: Gpu, launch: Launch | None, settings: Settings = DEFAULT) -> KernelResult:
+    """The same without the interval of the time and what makes it, in two thirds of the time."""
+    from warpbound.memory.traffic import traffic  # static answers need no caches
+
+    case = checked_case(program, board, launch, settings)
+    case, work = settled(case, work_of(case, follow=traffic), reworked)
+    timed = time_and_costs(case, work)
+    return _result(case, work, timed, {} if timed is None else {"time_s": timed.time_s})
+
+
+def _result(case: Case, work: Work, timed: LaunchPrediction | None, time: Entry) -> KernelResult:
+    bounds = predict(work.focus, case.place)
     rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
     return KernelResult(
         **frame(case),
-        **time_fields(case, timed),
+        **time,
         mode=work.mode,
         bottleneck=rates.bottleneck,
         runner_up=rates.runner_up,

@@ -1,5 +1,6 @@
 """Sampled blocks of a launch are executed, and their addresses go through simulated caches."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 
@@ -22,6 +23,7 @@ from warpbound.memory.hierarchy import Facts
 from warpbound.memory.sampled_accesses import Spaces
 from warpbound.memory.traffic import How, asked_for, traffic_error, traffic_with_errors
 from warpbound.memory.traffic_counts import Traffic
+from warpbound.program import Program
 from warpbound.workload.dynamic import (
     Sample,
     end_block_ratio,
@@ -40,18 +42,21 @@ ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the 
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 1 << 14  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
 LATER = 8  # of a larger grid: blocks that start when those that the GPU holds at once have drawn, beside these
+Follow = Callable[[Program, Trace, Facts, How, Spaces], Traffic]
 LEFT_BY_OTHERS = {"flushed": FLUSHED, "dirty": DIRTY}  # states in which nobody waits for what L2 holds at the end
 WAITED = "blocks wait for what other blocks write: waiting takes no time here, and its polls are those of the emulator"
 
 
 def run_sample(
-    case: Case, launch: Launch, execute: Execute | None = None
+    case: Case, launch: Launch, execute: Execute | None = None, follow: Follow | None = None
 ) -> tuple[Trace, Sample, Traffic | None]:
     """Trace of the executed blocks, the sample and its traffic; no traffic where a block could not be executed.
 
     execute : the emulator, by default within the limits of the settings; a caller with several cases that differ only
-    in their caches may give one with a memory.
+    in their caches may give one with a memory. follow : what follows the addresses through the caches, by default with
+    errors from sampling, which take twice as long as the rest.
     """
+    follow = follow or traffic_with_errors
     execute = execute or partial(execute_blocks, limits=_limits(case))
     working = working_blocks(case, launch, execute)
     execute, grid = working.execute(launch, execute), working.grid
@@ -61,7 +66,7 @@ def run_sample(
     if draws:
         execute = partial(execute, at_once=at_once)
     if draws and blocks > MOST_BLOCKS >= at_once and not draws_blocks:
-        run = _drawing(case, launch, execute, blocks)
+        run = _drawing(case, launch, execute, follow, blocks)
         if run is not None:
             return run
 
@@ -89,13 +94,15 @@ def run_sample(
         )
         if steady or len(trace.blocks) == trace.of_blocks or trace.executed.sum() > ENOUGH_INSTRUCTIONS:
             break
-    traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
+    traffic = follow(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
     if not draws:
         trace = with_longest_stream(case.program, launch, (trace, sample), execute)
     return trace, sample, replace(_after_others(case, traffic), sampling_error=error)
 
 
-def _drawing(case: Case, launch: Launch, execute: Execute, blocks: int) -> tuple[Trace, Sample, Traffic | None] | None:
+def _drawing(
+    case: Case, launch: Launch, execute: Execute, follow: Follow, blocks: int
+) -> tuple[Trace, Sample, Traffic | None] | None:
     """The run of blocks that draw work from a counter: all that the GPU holds at once, and a few of the later ones.
 
     Those that start first draw until nothing is left, if they draw more than once; then the later ones find nothing.
@@ -110,7 +117,7 @@ def _drawing(case: Case, launch: Launch, execute: Execute, blocks: int) -> tuple
     if trace.stopped:
         return None
     requests = asked_for(case.program, trace, cache_facts(case), cache_settings(case, sample))
-    traffic = traffic_with_errors(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
+    traffic = follow(case.program, trace, cache_facts(case), cache_settings(case, sample), requests)
     return trace, sample, replace(_after_others(case, traffic), sampling_error=_error(case, trace, sample, requests))
 
 

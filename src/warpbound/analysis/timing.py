@@ -18,6 +18,7 @@ from warpbound.headline.parameters import fitted_parameters, relatives
 from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction
+from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import Stall
 from warpbound.result.quantities import CLOCK_UNDER_LOAD
 from warpbound.workload import Workload
@@ -58,29 +59,58 @@ def class_of(prediction: LaunchPrediction, work: Work, case: Case) -> str:
 
 def before_form(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
     """`launch_prediction` with the interval of parameters, L2, sampling and clock, without the model's own error."""
+    central = _central(case, work, resident_blocks)
+    if central is None:
+        return None
+    typical, launch = central.typical, launch_of(case, work, resident_blocks)
+    edges = _with_other_l2(Interval.of(typical), case, launch)
+    edges = _with_sampling(edges, work, launch)
+    if typical.apart_s < (1.0 - interval.WORTH) * typical.time_s:
+        edges = edges.with_faster(typical.apart_s, interval.IN_STEP)
+    if central.working_s != typical.time_s:
+        edges = edges.about(central.working_s)
+    edges = _with_sagged_clock(edges, case, work, launch)
+    return edges.later_by(central.idle_s).stated_on(central.whole)
+
+
+def time_and_costs(case: Case, work: Work) -> LaunchPrediction | None:
+    """`launch_prediction` with the interval of parameters alone: the same time and what binds, at half the cost."""
+    central = _central(case, work, None)
+    return None if central is None else central.whole
+
+
+@dataclass(frozen=True)
+class _Central:
+    """A launch without what its time may be besides.
+
+    typical : if all of its blocks were alike and worked. working_s : of those that work. idle_s : that others add.
+    whole : time, rate and what binds of the whole launch.
+    """
+
+    typical: LaunchPrediction
+    working_s: float
+    idle_s: float
+    whole: LaunchPrediction
+
+
+def _central(case: Case, work: Work, resident_blocks: float | None) -> _Central | None:
     if case.blocks is None or work.whole.warps is None:
         return None
     launch = launch_of(case, work, resident_blocks)
     typical = predict_launch(launch)
     longest_s, flowing_s = longest_s_of(work, typical, launch), typical.time_s * share_of_waves(work, typical, launch)
-    edges = _with_other_l2(Interval.of(typical), case, launch)
-    edges = _with_sampling(edges, work, launch)
-    if typical.apart_s < (1.0 - interval.WORTH) * typical.time_s:
-        edges = edges.with_faster(typical.apart_s, interval.IN_STEP)
-    if max(longest_s, flowing_s) != typical.time_s:
-        edges = edges.about(max(longest_s, flowing_s))
-    edges = _with_sagged_clock(edges, case, work, launch)
-    working_s = edges.time_s
-    edges = edges.later_by(idle_s(case, work, working_s, case.clock_hz))
+    working_s = max(longest_s, flowing_s)
+    later_s = idle_s(case, work, working_s, case.clock_hz)
     rate = typical.rate * min(1.0, flowing_s / longest_s) if longest_s else typical.rate
-    rate *= working_s / edges.time_s
+    rate *= working_s / (working_s + later_s)
     costs = _with_idle(merged(typical.costs), work)
     binding = sorted(costs, key=lambda name: -costs[name])
     if longest_s > flowing_s and costs["launch"] * rate < MOST:
         binding = ["latency", *(name for name in binding if name != "latency")]
-    return edges.stated_on(
-        replace(typical, time_s=edges.time_s, rate=rate, costs=costs, bottleneck=binding[0], runner_up=binding[1])
+    whole = replace(
+        typical, time_s=working_s + later_s, rate=rate, costs=costs, bottleneck=binding[0], runner_up=binding[1]
     )
+    return _Central(typical, working_s, later_s, whole)
 
 
 def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchedWork:

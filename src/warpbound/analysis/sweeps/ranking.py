@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]  # tunings done, of how many
 
 @dataclass(frozen=True)
 class Ranking:
-    """Tunings of one kernel to be ranked on one board. analysis : of each, `kept_answers.answer` or `time_alone`."""
+    """Tunings of one kernel to be ranked on one board. analysis : of each, one of `kept_answers`."""
 
     source: Path
     board: Gpu
@@ -104,8 +104,8 @@ def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | 
 
 
 def ranked_by_time(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
-    """As `ranked`, in half the time: only the fastest and the slowest tuning have more than their time."""
-    answers = ranked(replace(ranking, analysis=kept_answers.time_alone), processes, progress)
+    """As `ranked`, in a third of the time: only the fastest and the slowest tuning have more than their time."""
+    answers = ranked(replace(ranking, analysis=kept_answers.time_to_rank), processes, progress)
     timed = [_name(answer) for answer in answers if isinstance(answer, KernelResult)]
     ends = tuple(tuning for tuning in ranking.tunings if tuning.name in (timed[0], timed[-1]))
     whole = {_name(answer): answer for answer in answered(replace(ranking, tunings=ends), 1)}
