@@ -121,6 +121,9 @@ def test_an_answer_that_time_has_cut_short_is_not_kept(computed: list[Settings])
     for _ in range(2):
         answer(EMPTY, BOARD, None, late)
     assert len(computed) == 2
+    for _ in range(2):  # that time is for the code alone: a launch whose blocks were executed does not depend on it
+        assert answer(EMPTY, BOARD, LAUNCH, late).mode == "dynamic"
+    assert len(computed) == 3
 
 
 def test_a_launch_that_could_not_be_executed_is_tried_again(computed: list[Settings]) -> None:

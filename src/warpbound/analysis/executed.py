@@ -1,5 +1,6 @@
 """Work and traffic of the whole launch, extrapolated from its sampled blocks."""
 
+from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache, partial
@@ -141,14 +142,24 @@ def _recorded(trace: Trace) -> dict[tuple[int, ...], None]:
 
 
 def _whole_block(case: Case, trace: Trace, traffic: Traffic, means: tuple[Wait, ...]) -> tuple[Stream, ...]:
-    """The streams of all warps of a block whose meetings at mbarriers are known in time; else none."""
+    """The streams of all warps of a block whose meetings at mbarriers are known in time; else none.
+
+    Of those alike, the warp that ends last stands for all.
+    """
     meetings = trace.meetings
     course = recorded_course(case, meetings, _waits(case, traffic), served_by(traffic)) if meetings else None
     if meetings is None or course is None or max(map(len, meetings.streams)) > LONGEST_STREAM:
         return ()
     own_waits = held_alone(case, meetings, _waits(case, traffic), means, served_by(traffic))
-    warps = zip(meetings.streams, joint_waits(meetings, course), own_waits, strict=True)
-    return tuple(Stream(tuple(stream.tolist()), joins, timing=timing) for stream, joins, timing in warps)
+    own = zip(meetings.streams, joint_waits(meetings, course), strict=True)
+    alike = defaultdict(list)
+    for warp, (stream, joins) in enumerate(own):
+        alike[stream.tobytes(), joins].append(warp)
+    last = {key: max(warps, key=lambda warp: course.ends[warp]) for key, warps in alike.items()}
+    return tuple(
+        Stream(tuple(meetings.streams[last[key]].tolist()), key[1], len(warps), own_waits[last[key]])
+        for key, warps in alike.items()
+    )
 
 
 def _pieces(

@@ -60,13 +60,14 @@ def _answer(analysis: str, program: Program, board: Gpu, launch: Launch | None, 
     module, _, function = analysis.partition(".")  # loading it takes as long as reading an answer
     compute = getattr(import_module(f"warpbound.analysis.{module}"), function)
     result: KernelResult = compute(program, board, launch, settings)
-    if name is not None and result.not_executed is None and not _was_cut(settings):
+    if name is not None and result.not_executed is None and not _was_cut(result, settings):
         _keep(name, pickle.dumps(result))
     return result
 
 
-def _was_cut(settings: Settings) -> bool:
-    return settings.ends_s is not None and time.thread_time() > settings.ends_s
+def _was_cut(result: KernelResult, settings: Settings) -> bool:
+    """Whether the time for the analysis of the code alone may have run out."""
+    return result.mode == "static" and settings.ends_s is not None and time.thread_time() > settings.ends_s
 
 
 def _name(

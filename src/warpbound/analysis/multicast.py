@@ -83,15 +83,16 @@ def read_once(work: Workload, shared: float) -> Workload:
 
 
 def _shared(trace: Trace, copying: NDArray[np.bool_], stride: int) -> float:
-    """The share of the sectors that a sampled block copies which the block `stride` further on copies too."""
+    """The share of the sectors that a sampled block copies which the one `stride` further on copies too."""
     accesses = trace.accesses["global"]
     rows = accesses.rows(copying[accesses.instruction])
     blocks = trace.warps[rows.warp, 0]
     sampled = set(distinct(blocks).tolist())
-    pairs = [(block, block + stride) for block in sampled if block + stride in sampled]
-    sectors = {block: _sectors(rows.rows(blocks == block)) for pair in pairs for block in pair}
-    shares = [np.isin(sectors[first], sectors[second]).mean() for first, second in pairs]
-    return float(np.mean(shares)) if shares else 0.0
+    first = min((block for block in sampled if block + stride in sampled), default=None)
+    if first is None:
+        return 0.0
+    own, other = (_sectors(rows.rows(blocks == block)) for block in (first, first + stride))
+    return float(np.isin(own, other).mean())
 
 
 def _sectors(rows: Accesses) -> NDArray[np.uint64]:

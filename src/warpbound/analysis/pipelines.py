@@ -264,13 +264,15 @@ def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -
 
 
 def _times(block: Block, crowded: CopyEngine, ring: Ring, cycles: float) -> dict[int, float]:
-    """Cycles of the block by the number of stages: from one to one more than there are."""
+    """Cycles of the block by the number of stages: one more than there are, and fewer until they take longer."""
     times = {ring.stages: cycles}
-    for stages in range(1, ring.stages + 2):
-        other = with_stages(block.meetings, ring, stages) if stages != ring.stages else None
+    for stages in (ring.stages + 1, *range(ring.stages - 1, 0, -1)):
+        other = with_stages(block.meetings, ring, stages)
         course = block.with_meetings(other, crowded) if other else None
         if course is not None:
             times[stages] = course.cycles
+        if stages < ring.stages and times.get(stages, 0.0) > ALIKE * cycles:
+            break
     return times
 
 

@@ -11,6 +11,7 @@ Omits    warps that end before the last barrier; barriers of a part of the warps
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,6 +63,7 @@ class _Cut:
         """The piece that each position is in."""
         return np.asarray(np.searchsorted(self.begins, positions, side="right") - 1, np.int64)
 
+    @cached_property
     def contents(self) -> list[Whole]:
         """The instructions of each piece."""
         return np.split(self.stream, self.begins[1:])
@@ -137,7 +139,7 @@ def _cut(stream: Stream, stops: NDArray[np.bool_], timing: Sequence[Wait]) -> _C
 def _kinds(cuts: Sequence[_Cut]) -> Whole:
     """A number for each piece, the same where every warp executes the same, (pieces,)."""
     numbers: dict[tuple[bytes, ...], int] = {}
-    alike = zip(*([part.tobytes() for part in cut.contents()] for cut in cuts), strict=True)
+    alike = zip(*([part.tobytes() for part in cut.contents] for cut in cuts), strict=True)
     return np.array([numbers.setdefault(key, len(numbers)) for key in alike])
 
 
@@ -168,7 +170,7 @@ def _taking_part(
     cuts: Sequence[_Cut], own: NDArray[np.bool_], instructions: Sequence[Instruction], lanes: Reals
 ) -> float:
     """Lanes that store in these pieces; 1 where they do more than exchange values through shared memory."""
-    parts = [part for cut in cuts for part, takes_part in zip(cut.contents(), own, strict=True) if takes_part]
+    parts = [part for cut in cuts for part, takes_part in zip(cut.contents, own, strict=True) if takes_part]
     indices = distinct(np.concatenate(parts)).tolist()
     traits = [(index, instructions[index].traits) for index in indices]
     accesses = [(index, each) for index, each in traits if each.spaces]
@@ -195,7 +197,7 @@ def _shares(cuts: Sequence[_Cut], kinds: Whole, instructions: int) -> Reals:
     """Of the executions of each instruction, those in each kind of piece, (kinds, instructions)."""
     times = np.zeros((kinds.max() + 1, instructions))
     for cut in cuts:
-        for kind, part in zip(kinds.tolist(), cut.contents(), strict=True):
+        for kind, part in zip(kinds.tolist(), cut.contents, strict=True):
             times[kind] += cut.warps * np.bincount(part, minlength=instructions)
     total = times.sum(axis=0)
     return np.asarray(np.divide(times, total, out=np.full_like(times, 1.0 / len(times)), where=total > 0))

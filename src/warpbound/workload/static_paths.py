@@ -61,8 +61,10 @@ def between_barriers(program: Program, loop: LoopPath) -> tuple[tuple[int, ...],
     where an inner loop meets one: its own iterations are divided then.
     """
     stops = [n for n, index in enumerate(loop.stream) if program.instructions[index].traits.is_block_barrier]
+    if not stops:
+        return ()
     inside = {index for inner in loops(program) if inner.parent == loop.number for index in inner.stream}
-    if not stops or any(loop.stream[n] in inside for n in stops):
+    if any(loop.stream[n] in inside for n in stops):
         return ()
     turned = (*loop.stream[stops[-1] + 1 :], *loop.stream[: stops[-1] + 1])
     lasting = np.diff([-1, *stops]) + [len(loop.stream) - 1 - stops[-1], *[0] * (len(stops) - 1)]
