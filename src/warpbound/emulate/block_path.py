@@ -25,7 +25,7 @@ from warpbound.emulate.counted_rounds import (
     round_of,
     rounds_alike,
 )
-from warpbound.emulate.emulator import BROKEN
+from warpbound.emulate.handler_building import BROKEN
 from warpbound.emulate.hashed_keys import added, odd_numbers
 from warpbound.emulate.state import LANES, State
 from warpbound.errors import WarpboundError

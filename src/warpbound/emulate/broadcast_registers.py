@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.control_dependence import ControlDependence
-from warpbound.emulate.emulator import Handler, handler_of
 from warpbound.emulate.given_contents import GivenContents
+from warpbound.emulate.handler_building import Handler, handler_of
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.state import LANES

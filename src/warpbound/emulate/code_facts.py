@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.launch_memory import stack_bytes
 from warpbound.emulate.livelock import polls, writes
 from warpbound.emulate.value_dependence import draws_work_from_counter
-from warpbound.program.instruction import Instruction
+from warpbound.program.instruction import RZ, Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 
@@ -24,6 +24,7 @@ class CodeFacts:
 
     def __init__(self, program: Program) -> None:
         self.program = program
+        self.translated: dict[object, Any] = {}  # for another engine, by the addresses that the code holds
 
     @cached_property
     def polls(self) -> list[bool]:
@@ -48,9 +49,16 @@ class CodeFacts:
     @cached_property
     def registers(self) -> int:
         """Registers of a lane, with those that an instruction of several reaches."""
+        return max(self.program.registers, self._reached("register"))
+
+    @cached_property
+    def uniform_registers(self) -> int:
+        """The same of uniform registers."""
+        return max(64, self._reached("uniform"))
+
+    def _reached(self, kind: str) -> int:
         operands = (x for each in self.program.instructions for y in each.operands for x in (y, *y.terms))
-        reached = [x.index + 8 for x in operands if x.kind == "register" and x.index < 255]
-        return max([self.program.registers, *reached])
+        return max((x.index + 8 for x in operands if x.kind == kind and x.index < RZ), default=0)
 
     @cached_property
     def stack_B(self) -> int:

@@ -1,7 +1,7 @@
 """Executes a launch: blocks in chunks, each instruction once for all warps at the same program counter."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import field
 from functools import partial
 from typing import Any
 
@@ -12,21 +12,22 @@ from warpbound.emulate.block_pairs import with_turns
 from warpbound.emulate.clusters import cluster_of, together
 from warpbound.emulate.code_facts import CodeFacts
 from warpbound.emulate.control_flow import STOP, Flow, never_taken
+from warpbound.emulate.handler_building import BROKEN, Handler, handler_of, refusal
 from warpbound.emulate.handlers import CONTROL, PLAIN
 from warpbound.emulate.lane_groups import TURNS
-from warpbound.emulate.lane_queries import every, some
+from warpbound.emulate.lane_queries import some
 from warpbound.emulate.launch_memory import Memory, prepare
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.memory_windows import Window
-from warpbound.emulate.operand_access import Constants, Site, predicate, site, unsupported
+from warpbound.emulate.operand_access import site, unsupported
+from warpbound.emulate.semantics import Build
 from warpbound.emulate.special_registers import SpecialRegisters
 from warpbound.emulate.state import LANES, BadAccess, State
 from warpbound.emulate.symbol_addresses import with_addresses
 from warpbound.errors import InputError, WarpboundError
-from warpbound.isa.opcodes import FIRST
 from warpbound.kernel_launch import Dim, Launch, check
 from warpbound.program.cubin import reserved_shared_B
-from warpbound.program.instruction import PT, Instruction
+from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
@@ -39,10 +40,6 @@ SHARING = 8  # chunks in one where blocks draw work from a counter: the first on
 SHARED_CHUNKS = 3  # of these at once: together they hold what fits the largest GPU, 148 SMs of 2048 threads
 CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one cluster of blocks needs more
 
-BROKEN = (ValueError, IndexError, KeyError, StopIteration, TypeError, AttributeError, AssertionError)  # odd operands
-
-Handler = Callable[[State], Any]
-Build = Callable[[Site], Handler]
 
 
 @dataclass(frozen=True)
@@ -135,64 +132,6 @@ def make_ready(
     return Kernel(facts, launch, memory, handlers, cluster_of(program, launch))
 
 
-def handler_of(instruction: Instruction, constants: Constants, arch: int, plain: Mapping[str, Build]) -> Handler | None:
-    """The handler of one instruction, built by `plain`; None for control instructions."""
-    if instruction.opcode in CONTROL:
-        return None
-    here = site(instruction, constants, arch)
-    build = plain.get(instruction.opcode)
-    try:
-        if arch < FIRST:
-            raise unsupported(instruction, f": only code for sm_{FIRST} and later is executed, not for sm_{arch}")
-        understood = instruction.traits.modifiers
-        if build is None or (understood is not None and not here.modifiers <= understood):
-            raise unsupported(instruction)
-        body = build(here)
-    except WarpboundError as problem:
-        return _refusal(problem)
-    except BROKEN as broken:
-        return _refusal(unsupported(instruction, f" ({type(broken).__name__}: {broken})"))
-    guard = instruction.guard
-    if guard is None or (guard.index == PT and not guard.invert):
-        return body
-    if guard.index == PT:
-        return lambda x: None
-    return _guarded(body, predicate(guard, replace(here, uniform=False)))
-
-
-def _refusal(problem: WarpboundError) -> Handler:
-    """An instruction that cannot be executed is an error only when it is reached."""
-
-    def handler(x: State) -> None:
-        raise problem
-
-    return handler
-
-
-def _guarded(body: Handler, guard: Callable[[State], Any]) -> Handler:
-    def handler(x: State) -> None:
-        lanes = guard(x)
-        if not np.ndim(lanes):
-            if lanes:
-                body(x)
-            return
-        mask_before = x.mask
-        if mask_before is not None:
-            lanes = lanes & mask_before
-        elif every(lanes):
-            body(x)
-            return
-        if not some(lanes):
-            return
-        x.mask = lanes
-        try:
-            body(x)
-        finally:
-            x.mask = mask_before
-
-    return handler
-
-
 def _goes_to(place: int) -> Handler:
     return lambda x: place
 
@@ -200,12 +139,14 @@ def _goes_to(place: int) -> Handler:
 class Chunk:
     """Some blocks of a launch, executed together; first_warp is the place of their first among all that run."""
 
+    state: type[State] = State
+
     def __init__(self, kernel: Kernel, blocks: Sequence[int] | NDArray[np.int64], first_warp: int = 0) -> None:
         self.kernel = kernel
         self.first_warp = first_warp
         self.blocks = np.asarray(blocks, np.int64)
         lanes = kernel.lanes_per_block
-        x = State(len(self.blocks) * lanes // LANES, kernel.facts.registers)
+        x = self.state(len(self.blocks) * lanes // LANES, kernel.facts.registers, kernel.facts.uniform_registers)
         self.x = x
         x.image = kernel.memory.image
         block = np.repeat(np.arange(len(self.blocks)), lanes)
@@ -213,23 +154,23 @@ class Chunk:
             "shared": with_turns(kernel.program, Window("shared", kernel.shared_size, block, kernel.cluster_size)),
             "local": Window("local", kernel.facts.stack_B, np.arange(x.lane_count)),
         }
-        thread = np.tile(np.arange(lanes), len(self.blocks))
-        x.special = SpecialRegisters(kernel, self.blocks, thread)
-        self.flow = Flow(x, thread < kernel.threads, lanes, kernel.cluster_size)
+        x.special = SpecialRegisters(kernel, self.blocks)
+        alive = np.tile(np.arange(lanes) < kernel.threads, len(self.blocks))
+        self.flow = Flow(x, alive, lanes, kernel.cluster_size)
         self.handlers = self._with_control()
         self.polls, self.writes, self.marked = kernel.facts.polls, kernel.facts.writes, kernel.facts.marked
         self.flow.groups.meeting = kernel.facts.meeting
         self.flow.groups.park(self.flow.groups.alive, 0)
-        self.at = self.steps = self.until = 0
+        self.at = self.steps = self.until = self.turns = 0
         self.polled = self.wrote = False
 
     def _with_control(self) -> list[Handler]:
         """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
-        handlers: list[Handler] = []
-        for at, plain in enumerate(self.kernel.handlers):
-            short = self.kernel.short.get(at)
-            handlers.append(plain or (partial(self._first_control, at) if short is None else _goes_to(short)))
-        return handlers
+        short = self.kernel.short
+        return [
+            plain or (_goes_to(short[at]) if at in short else partial(self._first_control, at))
+            for at, plain in enumerate(self.kernel.handlers)
+        ]
 
     def _first_control(self, at: int, x: State) -> Any:
         """Build the handler of a control instruction when it is first reached, and execute it."""
@@ -243,7 +184,7 @@ class Chunk:
             return never_taken(handler) if at in self.kernel.whole_warp else handler
         except (WarpboundError, *BROKEN) as broken:
             error = broken if isinstance(broken, WarpboundError) else unsupported(instruction)
-            return _refusal(error)
+            return refusal(error)
 
     def proceed(self, limit: int, step: Callable[[int], int | None] | None = None) -> bool:
         """Execute until every thread has ended (True), or for SLICE steps of threads that poll (False).
@@ -272,16 +213,27 @@ class Chunk:
             raise self._deadlock()
         return True
 
+    def _ahead(self, at: int, limit: int) -> int:  # noqa: ARG002
+        """The next instruction for `step`; another engine executes those before it."""
+        return at
+
     def _step(self, at: int) -> int | None:
         return self.handlers[at](self.x)  # type: ignore[no-any-return]
 
     def _advance(self, step: Callable[[int], int | None], limit: int) -> None:
         """Run the selected group until it stops, meets another group, or must let others run."""
         x, flow, groups, marks = self.x, self.flow, self.flow.groups, self.marked
-        ready, turns, last = groups.ready, 0, len(self.handlers)
-        flow.polled = False
+        ready, last, ahead = groups.ready, len(self.handlers), self._ahead
+        flow.polled, self.turns = False, 0
         at = self.at
         while True:
+            at = ahead(at, limit)
+            if at >= last:
+                flow.end(x.spread(x.active()))
+                return
+            if at in ready:
+                groups.park(x.spread(x.active()), at)
+                return
             self.at = at
             move = step(at)
             self.steps += 1
@@ -296,17 +248,11 @@ class Chunk:
                 return
             else:
                 if move <= at:
-                    turns += 1
-                    if self._others_first(turns, itself=move == at):
+                    self.turns += 1
+                    if self._others_first(self.turns, itself=move == at):
                         groups.park(x.spread(x.active()), move, polling=True)
                         return
                 at = move
-            if at >= last:
-                flow.end(x.spread(x.active()))
-                return
-            if at in ready:
-                groups.park(x.spread(x.active()), at)
-                return
 
     def _note(self, at: int) -> None:
         if self.polls[at]:

@@ -71,6 +71,19 @@ class Allocation:
 
 
 @dataclass(frozen=True)
+class Layout:
+    """Where allocations lie. slot_bits : address bits of the slot of each; 0: they lie in one heap, in order.
+
+    starts, ends : offsets in the image; ends for accesses of 1, 2, 4, 8 and 16 bytes.
+    """
+
+    base: int
+    slot_bits: int
+    starts: NDArray[np.int64]
+    ends: tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True)
 class Fault:
     """An invalid access: the lane, its address, the error."""
 
@@ -164,6 +177,18 @@ class Image:
         if number in self._unfilled:
             self._unfilled.pop(number).make(0, allocation.end - allocation.start - 1, whole)
         return whole
+
+    def layout(self) -> Layout:
+        return Layout(BASE, self.slot_bits, self._start_array, tuple(self._ends.values()))
+
+    def make_contents(self) -> bool:
+        """Make the contents of all arrays; whether accesses need not be told to the image after that."""
+        for number in list(self._unfilled):
+            self.contents(number)
+        return not self._written
+
+    def note_touched(self, read: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
+        """Allocations have been read and written by who did not call `load` and `store`."""
 
     # --- where an access goes ---
 

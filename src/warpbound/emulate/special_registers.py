@@ -28,13 +28,10 @@ class Kernel(Protocol):
 
 
 class SpecialRegisters(Mapping[str, Any]):
-    """Rows over the lanes, scalars where all are the same; each made when it is first read.
+    """Rows over the lanes, scalars where all are the same; each made when it is first read."""
 
-    thread : number within its block of each lane.
-    """
-
-    def __init__(self, kernel: Kernel, blocks: NDArray[np.int64], thread: NDArray[np.int64]) -> None:
-        self.kernel, self.blocks, self.thread = kernel, blocks, thread
+    def __init__(self, kernel: Kernel, blocks: NDArray[np.int64]) -> None:
+        self.kernel, self.blocks = kernel, blocks
         self._rows: dict[str, Any] = {}
 
     def __getitem__(self, name: str) -> Any:
@@ -51,11 +48,21 @@ class SpecialRegisters(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(_MAKERS)
 
-    def block_of_lane(self) -> NDArray[np.int64]:
-        return np.repeat(self.blocks, self.kernel.lanes_per_block)
+    def of_blocks(self, values: NDArray[Any]) -> NDArray[np.uint32]:
+        """A value of each block as a row."""
+        return np.repeat(values.astype(np.uint32), self.kernel.lanes_per_block)
+
+    def of_threads(self, values: NDArray[Any]) -> NDArray[np.uint32]:
+        """A value of each thread of a block as a row."""
+        return np.tile(values.astype(np.uint32), len(self.blocks))
+
+    @property
+    def threads(self) -> NDArray[np.int64]:
+        """The threads of a block."""
+        return np.arange(self.kernel.lanes_per_block)
 
     def lane(self) -> NDArray[np.uint32]:
-        return (self.thread % LANES).astype(np.uint32)
+        return self.of_threads(self.threads % LANES)
 
     def bit(self) -> NDArray[np.uint32]:
         return np.uint32(1) << self.lane()
@@ -65,23 +72,24 @@ class SpecialRegisters(Mapping[str, Any]):
         if self.kernel.cluster_size == 1:
             return np.uint32(0)
         ranks = np.arange(len(self.blocks)) % self.kernel.cluster_size
-        return np.repeat(ranks, self.kernel.lanes_per_block).astype(np.uint32)
+        return self.of_blocks(ranks)
 
 
 Maker = Callable[[SpecialRegisters], Any]
 
 
-def _index(number: NDArray[np.int64], sizes: Dim, axis: int) -> Any:
+Row = Callable[[NDArray[Any]], NDArray[np.uint32]]
+
+
+def _index(row: Row, number: NDArray[np.int64], sizes: Dim, axis: int) -> Any:
     """A coordinate of blocks or threads."""
-    if sizes[axis] == 1:
-        return np.uint32(0)
-    return (number // math.prod(sizes[:axis]) % sizes[axis]).astype(np.uint32)
+    return row(number // math.prod(sizes[:axis]) % sizes[axis]) if sizes[axis] > 1 else np.uint32(0)
 
 
 def _of_axis(name: str, axis: int) -> dict[str, Maker]:
     return {
-        f"SR_TID.{name}": lambda x: _index(x.thread, x.kernel.launch.block, axis),
-        f"SR_CTAID.{name}": lambda x: _index(x.block_of_lane(), x.kernel.launch.grid, axis),
+        f"SR_TID.{name}": lambda x: _index(x.of_threads, x.threads, x.kernel.launch.block, axis),
+        f"SR_CTAID.{name}": lambda x: _index(x.of_blocks, x.blocks, x.kernel.launch.grid, axis),
         f"SR_NTID.{name}": lambda x: np.uint32(x.kernel.launch.block[axis]),
         f"SR_NCTAID.{name}": lambda x: np.uint32(x.kernel.launch.grid[axis]),
     }
@@ -104,8 +112,8 @@ _MAKERS: dict[str, Maker] = {
     "SR_LEMASK": lambda x: x.bit() | (x.bit() - np.uint32(1)),
     "SR_GTMASK": lambda x: ~(x.bit() | (x.bit() - np.uint32(1))),
     "SR_GEMASK": lambda x: ~(x.bit() - np.uint32(1)),
-    "SR_WARPID": lambda x: (x.thread // LANES).astype(np.uint32),
+    "SR_WARPID": lambda x: x.of_threads(x.threads // LANES),
     "SR_CgaCtaId": lambda x: x.rank(),
-    "SR_VIRTUALSMID": lambda x: (x.block_of_lane() % SMS).astype(np.uint32),
-    "SR_VIRTID": lambda x: (x.thread // LANES << 8).astype(np.uint32),
+    "SR_VIRTUALSMID": lambda x: x.of_blocks(x.blocks % SMS),
+    "SR_VIRTID": lambda x: x.of_threads(x.threads // LANES << 8),
 }  # fmt: skip

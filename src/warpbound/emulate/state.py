@@ -80,7 +80,7 @@ class State:
     windows: dict[str, Window]
     special: Mapping[str, Value]
 
-    def __init__(self, warps: int, registers: int) -> None:
+    def __init__(self, warps: int, registers: int, uniform_registers: int = UNIFORM_REGISTERS) -> None:
         self.warp_count = warps
         self.lane_count = warps * LANES
         file = aligned(registers + 4, self.lane_count, np.uint32)
@@ -88,10 +88,9 @@ class State:
         self.float_rows = list(file.view(np.float32))
         self.normal = bytearray([FRESH]) * max(registers + 4, 256)  # what is known of each register
         self.version = [0] * max(registers + 4, 256)  # how often each register has been written
-        self.room = Room(self.lane_count)
         self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
         self.predicates[7][:] = True
-        self.uniform: list[Value] = [np.uint32(0)] * UNIFORM_REGISTERS
+        self.uniform: list[Value] = [np.uint32(0)] * uniform_registers
         self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
         self._return_words: dict[str, Words] = {}
         self._pairs: dict[int, tuple[tuple[int, int, int], NDArray[np.uint64]]] = {}
@@ -105,6 +104,10 @@ class State:
         self.changed = False  # whether an atomic has changed memory; who looks takes it back
         self.clock = 0
         self.turn = 0  # how often a group has been selected
+
+    @cached_property
+    def room(self) -> Room:
+        return Room(self.lane_count)
 
     @cached_property
     def convergence(self) -> list[Words]:
@@ -187,7 +190,10 @@ class State:
 
     def arithmetic(self) -> "np.errstate":
         """The context in which handlers run: nothing raises, underflow is noted."""
-        return np.errstate(all="ignore", under="call", call=self.room.note)
+        return np.errstate(all="ignore", under="call", call=self._note_underflow)
+
+    def _note_underflow(self, problem: str, flags: int) -> None:
+        self.room.note(problem, flags)
 
     def assign(self, row: NDArray[Any], value: Value) -> None:
         """Write `value` to the active lanes of a row of the chunk."""

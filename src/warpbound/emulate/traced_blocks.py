@@ -10,8 +10,9 @@ from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.control_flow import PartedWarp
 from warpbound.emulate.device_heap import FREE_OF_COST, uses_heap
-from warpbound.emulate.emulator import Kernel, handler_of, make_ready
+from warpbound.emulate.emulator import Kernel, make_ready
 from warpbound.emulate.guard_shares import GuardShares, TooDear, guards_need_products, when_too_dear
+from warpbound.emulate.handler_building import handler_of
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.limits import LIMITS, PATIENCE_S, Limits, stray_notes

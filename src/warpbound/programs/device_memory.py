@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
 from warpbound.emulate.device_heap import USUAL_B, DeviceHeap
-from warpbound.emulate.global_memory import Allocation, Fault, Image
+from warpbound.emulate.global_memory import Allocation, Fault, Image, Layout
 from warpbound.emulate.lane_queries import greatest, least
 from warpbound.emulate.texture_objects import Texture
 from warpbound.errors import InputError
@@ -229,6 +229,13 @@ class HeapImage(Image):
         self.read: set[int] = set()
         self.stored: set[int] = set()
         self._touched: tuple[int, ...] = ()
+
+    def layout(self) -> Layout:
+        return Layout(HEAP, 0, self._start_array, tuple(self._ends.values()))
+
+    def note_touched(self, read: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
+        self.read.update(read.tolist())
+        self.stored.update(stored.tolist())
 
     def address(self, number: int) -> int:
         return HEAP + self.allocations[number].start

@@ -1,19 +1,12 @@
 """Compiles the replacement of libcudart for a program, once for each set of symbols, with the host's C compiler."""
 
 import re
-import shutil
-import subprocess
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.resources import files
-from pathlib import Path
 
-from warpbound.disk_cache import cached, digest
-from warpbound.errors import InputError, MissingTool
+from warpbound.host_compiler import shared_library
 from warpbound.programs.protocol import header
 
-COMPILERS = ("cc", "gcc", "clang")
-TIMEOUT_S = 120
 _DEFINED = re.compile(r"^EXPORT [^;{]*?\b((?:__)?cuda\w+)\(", re.M)
 _PER_THREAD = re.compile(r"_pt(?:sz|ds)$")  # variants for programs whose default stream is one per thread
 NOT_SUPPORTED = {  # library -> what its functions return for a function that is not supported; else 1
@@ -77,25 +70,7 @@ def _version_script(version: str) -> str:
 
 
 def _library(texts: Mapping[str, str], options: Sequence[str]) -> bytes:
-    compiler = next((place for name in COMPILERS if (place := shutil.which(name))), None)
-    if compiler is None:
-        raise MissingTool("Running a program needs a C compiler (cc).", "Install one: apt install gcc.")
-    parts = [compiler, *options, *(f"{name}\n{text}" for name, text in texts.items())]
-    return cached(digest("runtime", *parts), lambda: _compiled(compiler, texts, options))
-
-
-def _compiled(compiler: str, texts: Mapping[str, str], options: Sequence[str]) -> bytes:
-    with tempfile.TemporaryDirectory(prefix="warpbound-") as place:
-        for name, text in texts.items():
-            (Path(place) / name).write_text(text, "utf-8")
-        command = [
-            compiler, "-std=gnu11", "-O2", "-fPIC", "-shared", "-fvisibility=default", "-w", "-Wl,-z,noexecstack",
-            "-Wl,--version-script=symbols.map", *options, *(name for name in texts if name.endswith(".c")),
-            "-o", "library.so", "-lpthread",
-        ]  # fmt: skip
-        process = subprocess.run(command, cwd=place, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
-        if process.returncode:
-            first = next((line for line in process.stderr.splitlines() if "error" in line), "it says nothing")
-            reason = f"{compiler} does not compile the replacement of libcudart: {first}."
-            raise InputError(reason, "Report it, please.")
-        return (Path(place) / "library.so").read_bytes()
+    own = [
+        "-std=gnu11", "-O2", "-fvisibility=default", "-w", "-Wl,-z,noexecstack", "-Wl,--version-script=symbols.map",
+    ]  # fmt: skip
+    return shared_library("the replacement of libcudart", texts, [*own, *options], ["-lpthread"])

@@ -11,10 +11,12 @@ from pathlib import Path
 
 from warpbound.analysis import Settings
 from warpbound.analysis.settings import DEFAULT
+from warpbound.emulate.native.engine import get_ready
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.programs import protocol, runtime_build
 from warpbound.programs.executable import Executable
+from warpbound.programs.freed_memory import keep_freed_memory
 from warpbound.programs.launches import Predictor
 from warpbound.programs.session import Choice, Log, Session
 from warpbound.quick_dataclasses import dataclass
@@ -106,6 +108,8 @@ class _Server:
         self.failure: BaseException | None = None
 
     def start(self) -> None:
+        keep_freed_memory()
+        get_ready()
         self.accepting.start()
 
     def stop(self) -> None:

@@ -17,6 +17,7 @@ from warpbound.emulate.device_heap import uses_heap
 from warpbound.emulate.emulator import STEP_LIMIT, Kernel
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.livelock import polls
+from warpbound.emulate.native.engine import chunk_maker
 from warpbound.errors import InputError
 from warpbound.forked_process import forked
 from warpbound.programs.device_memory import HeapImage
@@ -46,7 +47,7 @@ def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> flo
     blocks = kernel.whole_clusters(np.arange(kernel.block_count))
     processes = min(len(os.sched_getaffinity(0)), len(blocks) // kernel.cluster_size)
     if processes < 2 or instructions < WORTH or not divisible(kernel):
-        run_blocks(kernel, blocks, STEP_LIMIT)
+        run_blocks(kernel, blocks, STEP_LIMIT, make_chunk=chunk_maker(kernel))
         return 0.0
     parts = _in_processes([partial(_part, kernel, image, own) for own in shares(kernel, blocks, processes)])
     if image.printed is not None:
@@ -80,7 +81,7 @@ def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
     image.printed = [] if image.printed is not None else None
     problem, began = None, time.thread_time()
     try:
-        run_blocks(kernel, blocks, STEP_LIMIT)
+        run_blocks(kernel, blocks, STEP_LIMIT, make_chunk=chunk_maker(kernel))
     except InputError as error:
         problem = error.reason, error.hint
     return Part(image.printed or [], image.read, image.stored, image.strays, time.thread_time() - began, problem)
