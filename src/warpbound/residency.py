@@ -24,6 +24,7 @@ Count = int | IntArray  # a scalar or an array of any shape
 
 UNLIMITED = 2**31 - 1  # a resource that is not used admits this many blocks
 _BARRIERS_PER_BLOCK = 16  # PTX ISA, bar: barriers 0 to 15
+_TENSOR_COLUMNS = 512  # of an SM; PTX ISA, tensor memory
 
 
 @dataclass(frozen=True)
@@ -61,6 +62,7 @@ class _Request:
     shared: IntArray  # B per block, without the driver's reserve
     carveout: IntArray  # B per SM, one of the supported sizes
     barriers: IntArray  # named barriers per block; 0: not counted
+    columns: IntArray  # of tensor memory per block; 0: none
     grid_blocks: IntArray | None = None
     sm_count: int = 1
 
@@ -176,6 +178,7 @@ def occupancy(  # type: ignore[overload-overlap]
     carveout: float | None = None,
     *,
     barriers: int = 0,
+    tensor_columns: int = 0,
     grid_blocks: int | None = None,
 ) -> Residency: ...
 @overload
@@ -187,6 +190,7 @@ def occupancy(
     carveout: float | NDArray[Any] | None = None,
     *,
     barriers: Count = 0,
+    tensor_columns: Count = 0,
     grid_blocks: Count | None = None,
 ) -> ResidencySweep: ...
 def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by keyword)
@@ -197,6 +201,7 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     carveout: float | NDArray[Any] | None = None,
     *,
     barriers: Count = 0,
+    tensor_columns: Count = 0,
     grid_blocks: Count | None = None,
 ) -> Residency | ResidencySweep:
     """Resident blocks of one SM: `Residency` for scalars, `ResidencySweep` if any argument is an array.
@@ -204,6 +209,7 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     shared_bytes_per_block : static and dynamic together, without the driver's reserve (added here)
     carveout               : KiB of shared memory per SM, taken to the next supported size; None: the largest
     barriers               : named barriers a block uses; they limit from compute capability 9.0 on
+    tensor_columns         : columns of tensor memory a block allocates; another block waits until there are as many
     grid_blocks            : blocks of the whole launch, to tell when the grid is too small to fill the SMs
 
     A block that cannot be launched because registers or shared memory do not suffice gives 0 blocks; one that is
@@ -219,6 +225,7 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
         _whole("bytes of shared memory per block", shared_bytes_per_block, (0, UNLIMITED), kind),
         _carveout(rules, carveout),
         _whole("barriers per block", barriers, (0, _BARRIERS_PER_BLOCK), kind),
+        _whole("columns of tensor memory", tensor_columns, (0, _TENSOR_COLUMNS), kind),
     )
     if grid_blocks is not None:
         blocks = _whole("blocks in the grid", grid_blocks, (1, 2**50), kind)
@@ -264,6 +271,8 @@ def _block_limits(x: _Request) -> dict[str, IntArray]:
     }
     if x.limits.barriers_per_sm is not None:
         counts["barriers"] = _divide(np.asarray(x.limits.barriers_per_sm), x.barriers)
+    if np.any(x.columns):
+        counts["tensor memory"] = _divide(np.asarray(_TENSOR_COLUMNS), x.columns)
     if x.grid_blocks is not None:
         counts["grid"] = -(-x.grid_blocks // x.sm_count)
     return counts

@@ -15,6 +15,7 @@ from warpbound.analysis.tile_whatifs import BESIDE, tile_changes
 from warpbound.analysis.timing import launch_prediction
 from warpbound.program import programs
 from warpbound.program.cuda import Options
+from warpbound.whatif.launch_changes import occupancy
 from warpbound.whatif.mechanisms import mechanism_of
 
 pytestmark = [pytest.mark.cuda, pytest.mark.broad]
@@ -60,3 +61,12 @@ def test_sums_of_two_tiles_have_to_fit_into_tensor_memory():
     trace, *rest = work.sample_run
     wide = replace(trace.meetings, streams=tuple(np.tile(stream, 2) for stream in trace.meetings.streams))
     assert offered(case, replace(work, sample_run=(replace(trace, meetings=wide), *rest))) is None
+
+
+def test_tensor_memory_limits_what_less_shared_memory_would_admit():
+    """256 columns a block: two blocks, 8 warps, however little shared memory they take."""
+    case, work = executed(4096)
+    assert case.residency.block_limits["tensor memory"] == 2
+    admitted = {each.change: each.place.warps_per_sm for each in occupancy(work.focus, case.place, case.residency)}
+    assert admitted["no limit by shared memory"] == 8
+    assert max(admitted.values()) == 8

@@ -366,3 +366,10 @@ def test_next_step_reads_as_a_sentence():
     assert "64 registers per thread instead of 65 would let an SM hold 1 block (32 warps)." in [
         step.sentence for step in one
     ]
+
+
+def test_tensor_memory_holds_512_columns() -> None:
+    limited = occupancy("b200", 128, 32, 1024, tensor_columns=256)
+    assert (limited.blocks_per_sm, limited.limiters) == (2, ("tensor memory",))
+    assert "tensor memory" not in occupancy("b200", 128, 32, 1024).block_limits
+    assert [step.change for step in limited.next_step] == ["threads"]  # neither registers nor shared memory make room

@@ -138,7 +138,7 @@ def _residency(  # noqa: PLR0913  (each is one fact of the launch)
 ) -> Residency:
     return occupancy(
         board, threads, program.registers, program.shared_bytes + dynamic_shared, carveout,
-        barriers=program.barriers, grid_blocks=blocks,
+        barriers=program.barriers, tensor_columns=program.tensor_columns, grid_blocks=blocks,
     )  # fmt: skip
 
 

@@ -16,9 +16,7 @@ from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.multicast import LEAST, read_once, shared_copies
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_of, times_of, warps_per_block
-from warpbound.emulate.meetings import Meetings
 from warpbound.emulate.tensor_memory import COLUMNS, registers_moved
-from warpbound.program.instruction import Instruction
 from warpbound.residency import Residency, occupancy
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
@@ -43,7 +41,7 @@ def _stores_beside(case: Case, work: Work) -> Iterator[WhatIf]:
     """Where a block waits for its last product before it stores, and an SM gets several blocks."""
     pieces, launch = work.focus.pieces, launch_of(case, work)
     tiles = ceil(launch.blocks_per_active_sm / launch.population)
-    if tiles < 2 or not any(piece.behind_products for piece in pieces) or not _room_for_sums(case, work):
+    if tiles < 2 or not any(piece.behind_products for piece in pieces) or not 0 < 2 * _sums(case, work) <= COLUMNS:
         return
     changed = replace(work.focus, pieces=_joined(pieces), joins=work.focus.joins - 1)
     without = replace(work.focus, pieces=tuple(piece for piece in pieces if not piece.behind_products))
@@ -68,16 +66,13 @@ def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
     return tuple(both if piece is longest else piece for piece in front)
 
 
-def _room_for_sums(case: Case, work: Work) -> bool:
-    """Whether a block loads sums from tensor memory, and that holds them twice."""
+def _sums(case: Case, work: Work) -> float:
+    """Columns of tensor memory that a block's warps load, each a quarter of their rows."""
     assert work.sample_run is not None
     meetings = work.sample_run[0].meetings
-    return meetings is not None and 0 < 2 * _columns(meetings, case.program.instructions) <= COLUMNS
-
-
-def _columns(meetings: Meetings, instructions: tuple[Instruction, ...]) -> float:
-    """Columns of tensor memory that the first block's warps load, each a quarter of their rows."""
-    moved = {at: registers_moved(code) for at, code in enumerate(instructions) if code.opcode == "LDTM"}
+    if meetings is None:
+        return 0.0
+    moved = {at: registers_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
     streams = zip(meetings.blocks, meetings.streams, strict=True)
     own = [stream for block, stream in streams if block == meetings.blocks[0]]
     return sum(float((stream == at).sum()) * registers for stream in own for at, registers in moved.items()) / QUARTERS
@@ -89,11 +84,11 @@ def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
     if both is None or max(both.along_x, both.along_y) < LEAST:
         return
     share, axis = max((both.along_x, "x"), (both.along_y, "y"))
-    added = _multiplying(case, work)
+    added, sums = _multiplying(case, work), _sums(case, work)
     stages_B = sum(row.stages * row.stage_bytes for row in work.pipelines()[0])
     more_B = round((1.0 - share) * stages_B)
-    then = _residency(case, added, more_B)
-    if not stages_B or then is None or then.blocks_per_sm < 1 or not added and not _room_for_sums(case, work):
+    then = _residency(case, added, more_B, ceil(sums))
+    if not stages_B or not (added or sums) or then is None or then.blocks_per_sm < 1:
         return
     place = replace(case.place, warps_per_block=2 * warps_per_block(case),
                     warps_per_sm=float(2 * warps_per_block(case) * then.blocks_per_sm))  # fmt: skip
@@ -119,14 +114,15 @@ def _multiplying(case: Case, work: Work) -> int:
     return sum(bool(each & products) for each in own)
 
 
-def _residency(case: Case, added: int, more_B: int) -> Residency | None:
-    """What an SM holds of blocks with so many warps and so much shared memory more; None for impossible blocks."""
+def _residency(case: Case, added: int, more_B: int, sums: int) -> Residency | None:
+    """What an SM holds of blocks with so many warps, bytes and columns of sums more; None for impossible blocks."""
     threads, rules = case.threads_per_block + WARP * added, case.gpu.limits
+    columns = case.program.tensor_columns + sums
     assert case.launch is not None
     shared_B = case.program.shared_bytes + case.launch.smem + more_B
-    if threads > rules.max_threads_per_block or shared_B > rules.max_shared_per_block:
+    if threads > rules.max_threads_per_block or shared_B > rules.max_shared_per_block or columns > COLUMNS:
         return None
     return occupancy(
         case.gpu, threads, case.program.registers, shared_B, case.launch.carveout, barriers=case.program.barriers,
-        grid_blocks=ceil((case.blocks or 1) / 2),
+        tensor_columns=columns, grid_blocks=ceil((case.blocks or 1) / 2),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from warpbound.program.control_flow import Flow, calls, flow
 from warpbound.program.instruction import Instruction
 from warpbound.program.register_banks import bank_reads
 from warpbound.program.register_sets import RegisterSets, register_sets
+from warpbound.program.tensor_columns import tensor_columns
 from warpbound.quick_dataclasses import dataclass
 
 LISTING_NOTE = "registers, shared memory and parameters are not in a listing"
@@ -108,6 +109,11 @@ class Program:
         """Offsets in bank 0, where a launch puts its sizes, addresses and parameters, that the code names."""
         operands = (operand for instruction in self.instructions for operand in instruction.operands)
         return frozenset(int(x.value) for x in operands if x.kind == "constant" and x.bank == 0)
+
+    @cached_property
+    def tensor_columns(self) -> int:
+        """Columns of tensor memory that a block allocates, as far as the code says."""
+        return tensor_columns(self.instructions)
 
     @cached_property
     def has_calls(self) -> bool:

@@ -215,6 +215,9 @@ def blocks_per_sm(request: Request, board: Gpu) -> int:
     program = request.kernel.program
     threads = request.block[0] * request.block[1] * request.block[2]
     shared = program.shared_bytes + request.smem
-    return occupancy(board, threads, program.registers, shared, barriers=program.barriers).blocks_per_sm
+    columns = program.tensor_columns
+    return occupancy(
+        board, threads, program.registers, shared, barriers=program.barriers, tensor_columns=columns
+    ).blocks_per_sm
 
 

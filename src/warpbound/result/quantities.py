@@ -9,7 +9,7 @@ THROUGHPUT_RESOURCES = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform"
 RESOURCES = ("latency", *THROUGHPUT_RESOURCES, "launch")
 CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")  # of a warp's latency
 FLOP_KINDS = ("fp16", "bf16", "fp32", "fp64", "tensor")
-LIMITERS = ("warps", "blocks", "registers", "shared", "barriers", "grid")
+LIMITERS = ("warps", "blocks", "registers", "shared", "barriers", "tensor memory", "grid")
 CLOCK_UNDER_LOAD = "the clock under load"  # causes that widen the interval of a time, beside parameters
 OWN_ERROR = "the model\'s own error"
 

@@ -36,10 +36,12 @@ def occupancy(work: Workload, place: Place, residency: Residency) -> Iterator[Al
         why = f"{step.warps_per_sm} instead of {residency.warps_per_sm} {HIDE_MORE}"
         yield Alternative(step.sentence.rstrip("."), why, work, _with(place, step.warps_per_sm))
     limits = [name for name in residency.limiters if name in ("registers", "shared", "barriers")]
-    if limits:
+    columns, per_block = residency.block_limits.get("tensor memory"), residency.warps_per_sm // residency.blocks_per_sm
+    most = residency.max_warps_per_sm if columns is None else min(residency.max_warps_per_sm, columns * per_block)
+    if limits and most > residency.warps_per_sm:
         what = " and ".join("shared memory" if name == "shared" else name for name in limits)
-        why = f"it keeps {residency.max_warps_per_sm - residency.warps_per_sm} of the SM's warp slots empty"
-        yield Alternative(f"no limit by {what}", why, work, _with(place, residency.max_warps_per_sm))
+        why = f"it keeps {most - residency.warps_per_sm} of the SM's warp slots empty"
+        yield Alternative(f"no limit by {what}", why, work, _with(place, most))
     fewer = residency.warps_per_sm - residency.warps_per_sm // residency.blocks_per_sm
     if fewer > 0:
         why = f"{fewer} instead of {residency.warps_per_sm} resident warps compete less for what they share"
