@@ -239,7 +239,11 @@ def test_rows_and_columns_that_do_not_exist_are_named():
         run(STORE.replace('"r"(rows)', '"r"(rows + 508)'))
 
 
-def test_an_odd_product_is_refused_by_name():
+@pytest.mark.parametrize(
+    ("word", "words"), [(0x6020010, "instruction descriptor 0x6020010"), (0x8020004, "with sums in FP16")]
+)
+def test_an_odd_product_is_refused_by_name(word, words):
+    """Of 96 rows; of a sparse factor with sums in FP16."""
     body = PRODUCT.replace("KIND", "f16").replace("DESCRIPTOR", f"{DESCRIPTOR}ull")
-    with pytest.raises(InputError, match="does not execute UTCHMMA.*instruction descriptor 0x8020004"):
-        run(body, word=0x8020004)  # sparse, FP16 sums
+    with pytest.raises(InputError, match=f"does not execute UTCHMMA.*{words}"):
+        run(body, word=word)

@@ -54,7 +54,7 @@ _TYPES: dict[str, dict[int, Element]] = {  # opcode -> number in the instruction
 }
 _STEP_BITS = 256  # of a row of A along the depth
 _SELECTOR = 3  # bits of an instruction descriptor: which part of the metadata
-_FLOAT, _WHOLE = 1, 2  # types of the sum: F32, S32
+_HALF, _FLOAT, _WHOLE = 0, 1, 2  # types of the sum: F16, F32, S32
 _NAMED = frozenset({"BF16", "TF32", "2CTA", "SP"})
 _CODES, _BYTE = 8, 8  # codes of chunks in a cell; bits
 _ROWS_OF_GROUP = 16  # of 64 rows, each 16 lie in lanes of their own 32
@@ -117,6 +117,8 @@ def shape_of(word: int, here: Site) -> Shape:
     sparse = word >> 2 & 1
     plain = word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (_FEW_ROWS, ALL_ROWS)
     plain &= not sparse or (rows == ALL_ROWS and not word & _SELECTOR and (first is None or not first.packed))
+    if word >> 4 & 3 == _HALF and here.instruction.opcode != "UTCIMMA":
+        raise unsupported(here.instruction, " with sums in FP16")
     if first is None or second is None or not plain:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
     if first.packed and not here.instruction.operands[0].text.startswith("gdesc"):
