@@ -8,7 +8,7 @@ import numpy as np
 from warpbound.emulate.emulator import Chunk, Kernel, make_ready
 from warpbound.emulate.global_memory import Image, Plan
 from warpbound.emulate.native.code import code_of
-from warpbound.emulate.native.native_chunk import NativeChunk
+from warpbound.emulate.native.native_chunk import NativeChunk, ThreadRows
 from warpbound.emulate.state import LANES, BadAccess
 from warpbound.kernel_launch import launch
 from warpbound.program.instruction import RZ, Instruction, Operand
@@ -113,7 +113,8 @@ def executed(kernel: Kernel, given: dict[str, Any], *, native: bool) -> Outcome 
     if native and code.steps[0].operation < 0:
         return None
     kernel.memory.image.bytes[:] = given["memory"][: len(kernel.memory.image.bytes)]
-    chunk = NativeChunk(kernel, np.arange(BLOCKS), 0, code=code) if native else Chunk(kernel, np.arange(BLOCKS))
+    blocks = np.arange(BLOCKS)
+    chunk = NativeChunk(kernel, blocks, 0, code, ThreadRows(kernel, code)) if native else Chunk(kernel, blocks)
     x = chunk.x
     for row, value in zip(x.rows, given["rows"], strict=False):
         row[...] = value

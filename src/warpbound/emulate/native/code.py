@@ -69,7 +69,7 @@ def _translated(kernel: Kernel, found: Interpreter) -> Code:
     spaces = frozenset(
         space for each, step in zip(program.instructions, steps, strict=True) if step for space in each.traits.spaces
     )
-    special = frozenset(step.mode[0] for step in steps if step and step.operation == "read_special")
+    special = frozenset(step.mode[0] for step in steps if step and step.operation == "read_of_thread")
     operations = frozenset(step.operation for step in steps if step)
     return Code(filled, operations, spaces, special, lambda c, at: found.run(ctypes.byref(c), at))
 

@@ -37,12 +37,12 @@ def add(here: Site) -> Step:
         if carries or here.has("X"):
             raise NotTranslated
         return Step("add_wide", out, sources)
-    if not carries and not here.has("X"):
+    flags = [flag(operand) for operand in here.predicates_in] if here.has("X") else []
+    if not carries:
         live = [source for source in sources if source != constant(0)] + 2 * [constant(0)]
-        return Step("add3", out, live[: 3 if len(live) == 5 else 2])
+        return Step("add3", out, live[: 3 if len(live) == 5 else 2], (), flags)
     if any(source.change & ABSOLUTE for source in sources):
         raise NotTranslated
-    flags = [flag(operand) for operand in here.predicates_in] if here.has("X") else []
     return Step("add_carrying", out, sources, flags_out(here), flags)
 
 
@@ -101,6 +101,8 @@ def shifted_add(here: Site) -> Step:
     if (first.change | second.change) & ABSOLUTE or not has_upper and high and not here.has("SX32"):
         raise NotTranslated
     flags = [flag(here.predicates_in[0])] if here.has("X") else []
+    if not (high or flags or first.change or any(each.kind for each in flags_out(here))):
+        return Step("shifted_add_of_words", register_out(here.output), [first, second], mode=(amount,))
     mode = (amount, high, high and not has_upper)
     return Step("shifted_add", register_out(here.output), [first, second, third], flags_out(here), flags, mode)
 

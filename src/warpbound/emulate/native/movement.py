@@ -28,12 +28,12 @@ _WORD = 1  # of a term of a 64-bit address
 _MOST_TERMS, _WIDEST = 3, 16
 _SHUFFLES = {"IDX": 0, "UP": 1, "DOWN": 2, "BFLY": 3}
 _VOTES = {"ANY": 0, "ALL": 1, "EQ": 2}
-SPECIAL = (
-    "SR_TID.X", "SR_TID.Y", "SR_TID.Z", "SR_CTAID.X", "SR_CTAID.Y", "SR_CTAID.Z", "SR_NTID.X", "SR_NTID.Y",
-    "SR_NTID.Z", "SR_NCTAID.X", "SR_NCTAID.Y", "SR_NCTAID.Z", "SRZ", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK",
-    "SR_GTMASK", "SR_GEMASK", "SR_WARPID", "SR_CgaCtaId", "SR_VIRTUALSMID", "SR_SWINHI", "SR_SWINLO", "SR_SMEMSZ",
-    "SR_DYNAMICSMEMSZ",
-)  # fmt: skip
+OF_THREAD = (
+    "SR_TID.X", "SR_TID.Y", "SR_TID.Z", "SR_NTID.X", "SR_NTID.Y", "SR_NTID.Z", "SR_NCTAID.X", "SR_NCTAID.Y",
+    "SR_NCTAID.Z", "SRZ", "SR_LANEID", "SR_EQMASK", "SR_LTMASK", "SR_LEMASK", "SR_GTMASK", "SR_GEMASK", "SR_WARPID",
+    "SR_SWINHI", "SR_SWINLO", "SR_SMEMSZ", "SR_DYNAMICSMEMSZ",
+)  # fmt: skip  (the same in all blocks)
+OF_BLOCK = ("SR_CTAID.X", "SR_CTAID.Y", "SR_CTAID.Z", "SR_VIRTUALSMID", "SR_CgaCtaId")
 
 
 # --- memory ---
@@ -204,10 +204,12 @@ def to_uniform(here: Site) -> Step:
 def read_special(here: Site) -> Step:
     """A special register that a launch decides."""
     name = next((operand.text for operand in here.instruction.operands if operand.text.startswith("SR")), "SRZ")
-    if name not in SPECIAL:
-        raise NotTranslated
     wide = here.has("64") or (here.instruction.traits.width == "special" and not here.has("32"))
-    return Step("read_special", register_out(here.output), mode=(SPECIAL.index(name), wide))
+    if name in OF_BLOCK:
+        return Step("read_of_block", register_out(here.output), mode=(OF_BLOCK.index(name), wide))
+    if name not in OF_THREAD:
+        raise NotTranslated
+    return Step("read_of_thread", register_out(here.output), mode=(OF_THREAD.index(name), wide))
 
 
 # --- control ---

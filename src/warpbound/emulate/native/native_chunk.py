@@ -16,21 +16,37 @@ from warpbound.emulate.lane_groups import TURNS
 from warpbound.emulate.lane_queries import every
 from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.native.code import Code
-from warpbound.emulate.native.movement import SPECIAL
+from warpbound.emulate.native.movement import OF_THREAD
 from warpbound.emulate.native.native_state import CChunk, NativeState
 from warpbound.emulate.native.step import BANKS
+from warpbound.emulate.special_registers import SMS, SpecialRegisters
 from warpbound.emulate.state import LANES
 
 
+class ThreadRows:
+    """Special registers that are the same in all blocks of a launch: rows over the lanes of a block."""
+
+    def __init__(self, kernel: Kernel, code: Code) -> None:
+        values = SpecialRegisters(kernel, np.zeros(1, np.int64))
+        lanes = kernel.lanes_per_block
+        self._rows = {n: np.ascontiguousarray(np.broadcast_to(values[OF_THREAD[n]], lanes)) for n in code.special}
+        self._places = (ctypes.c_void_p * len(OF_THREAD))()
+        for number, row in self._rows.items():
+            self._places[number] = row.ctypes.data
+        self.pointers = ctypes.addressof(self._places)
+
+
 class NativeChunk(Chunk):
-    """Some blocks of a launch, executed by the interpreter. code : the kernel's steps."""
+    """Some blocks of a launch, executed by the interpreter. code : the kernel's steps. rows : of the launch."""
 
     state = NativeState
     x: NativeState
 
-    def __init__(self, kernel: Kernel, blocks: Sequence[int] | NDArray[np.int64], first_warp: int, code: Code) -> None:
+    def __init__(
+        self, kernel: Kernel, blocks: Sequence[int] | NDArray[np.int64], first_warp: int, code: Code, rows: ThreadRows
+    ) -> None:
         super().__init__(kernel, blocks, first_warp)
-        self.code = code
+        self.code, self.rows = code, rows
         self._turn = -1
         self._ready = np.zeros(len(code.steps) + 1, np.uint8)
         self._marked_ready: list[int] = []
@@ -70,19 +86,10 @@ class NativeChunk(Chunk):
         for number, words in kernel.memory.constants.banks.items():
             if number < BANKS and len(words):
                 c.banks[number], c.bank_words[number] = words.ctypes.data, len(words)
-        self._special = self._special_rows()
-        c.special = ctypes.cast(self._special, ctypes.c_void_p)
+        c.special = self.rows.pointers
+        c.blocks, c.block_warps = self.blocks.ctypes.data, kernel.lanes_per_block // LANES
+        c.grid[:], c.cluster, c.sms = kernel.launch.grid, kernel.cluster_size, SMS
         return c
-
-    def _special_rows(self) -> "ctypes.Array[ctypes.c_void_p]":
-        """Pointers to a row of each special register that the code reads."""
-        self._kept = {}
-        rows = (ctypes.c_void_p * len(SPECIAL))()
-        for number in self.code.special:
-            value = np.broadcast_to(self.x.special[SPECIAL[number]], self.x.lane_count)
-            self._kept[number] = np.ascontiguousarray(value, np.uint32)
-            rows[number] = self._kept[number].ctypes.data
-        return rows
 
     def _ahead(self, at: int, limit: int) -> int:
         c, x = self._c, self.x

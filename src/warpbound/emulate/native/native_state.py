@@ -26,7 +26,8 @@ class CChunk(ctypes.Structure):
         ("local_base", _POINTER), ("shared_size", _NUMBER), ("local_size", _NUMBER), ("image", _POINTER),
         ("base", ctypes.c_uint64), ("slot_bits", _NUMBER), ("allocations", _NUMBER), ("starts", _POINTER),
         ("ends", _POINTER * WIDTHS), ("was_read", _POINTER), ("was_stored", _POINTER), ("banks", _POINTER * BANKS),
-        ("bank_words", _NUMBER * BANKS), ("special", _POINTER), ("steps", _NUMBER), ("budget", _NUMBER),
+        ("bank_words", _NUMBER * BANKS), ("special", _POINTER), ("blocks", _POINTER), ("grid", _NUMBER * 3),
+        ("block_warps", _NUMBER), ("sms", _NUMBER), ("cluster", _NUMBER), ("steps", _NUMBER), ("budget", _NUMBER),
         ("turns", _NUMBER), ("most_turns", _NUMBER), ("chosen", _WORD), ("others", _WORD), ("polled", _WORD),
         ("wrote", _WORD), ("whole", _WORD), ("changed", _WORD),
     )  # fmt: skip

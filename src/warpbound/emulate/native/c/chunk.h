@@ -58,7 +58,9 @@ typedef struct {
     u8 *was_read, *was_stored;  // of each allocation
     const u32 *banks[BANKS];
     i64 bank_words[BANKS];
-    const u32 *const *special;
+    const u32 *const *special;  // rows over the lanes of a block
+    const i64 *blocks;          // their numbers in the grid
+    i64 grid[3], block_warps, sms, cluster;
     i64 steps, budget, turns, most_turns;
     i32 chosen, others, polled, wrote, whole, changed;
 } Chunk;

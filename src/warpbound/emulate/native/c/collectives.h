@@ -39,13 +39,28 @@ OPERATION(to_uniform) {
     put(s, &t->out, w, r, m);
 }
 
-// mode: which of the special registers, two words
-OPERATION(read_special) {
-    u32 r[LANES];
-    memcpy(r, s->special[t->mode[0]] + LANES * w, sizeof r);
-    put(s, &t->out, w, r, m);
+static inline void put_special(Chunk *s, const Step *t, i64 w, const u32 *value, u32 m) {
+    put(s, &t->out, w, value, m);
     if (t->mode[1]) {
-        fill(r, 0);
-        put_part(s, &t->out, w, 1, r, m);
+        u32 zeros[LANES] = {0};
+        put_part(s, &t->out, w, 1, zeros, m);
     }
+}
+
+// Of the threads of a block, the same in all blocks. mode: which, two words
+OPERATION(read_of_thread) { put_special(s, t, w, s->special[t->mode[0]] + LANES * (w % s->block_warps), m); }
+
+// mode: axis of the block's index, its SM or its rank in the cluster; two words
+OPERATION(read_of_block) {
+    u32 r[LANES];
+    i64 place = w / s->block_warps, block = s->blocks[place];
+    const i64 *grid = s->grid;
+    switch (t->mode[0]) {
+    case 0: fill(r, (u32)(block % grid[0])); break;
+    case 1: fill(r, (u32)(block / grid[0] % grid[1])); break;
+    case 2: fill(r, (u32)(block / (grid[0] * grid[1]) % grid[2])); break;
+    case 3: fill(r, (u32)(block % s->sms)); break;
+    default: fill(r, (u32)(place % s->cluster));
+    }
+    put_special(s, t, w, r, m);
 }

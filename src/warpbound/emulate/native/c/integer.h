@@ -14,14 +14,29 @@ OPERATION(add3) {
         const u32 *c = integer(s, &t->in[2], w, z);
         EACH_LANE r[i] = a[i] + b[i] + c[i];
     }
+    for (int n = 0; n < 2 && t->flag_in[n].kind != NOTHING; n++) {
+        u32 bits = flag(s, &t->flag_in[n], w);
+        EACH_LANE r[i] += bits >> i & 1;
+    }
     put(s, &t->out, w, r, m);
+}
+
+// A sum of 64 bits: its word, and whether it has carried once and twice.
+static inline void put_with_carries(Chunk *s, const Step *t, i64 w, const u64 *total, u32 m) {
+    u32 r[LANES];
+    u8 carried[LANES];
+    EACH_LANE r[i] = (u32)total[i];
+    put(s, &t->out, w, r, m);
+    for (int n = 0; n < 2; n++) {
+        if (t->flag_out[n].kind == NOTHING) continue;
+        EACH_LANE carried[i] = total[i] >> 32 > (u64)n;
+        put_flag(s, &t->flag_out[n], w, packed(carried), m);
+    }
 }
 
 // Sum of up to three words and two carries in 64 bits, with carries out.
 OPERATION(add_carrying) {
     u64 total[LANES], term[LANES];
-    u32 r[LANES];
-    u8 once[LANES], twice[LANES];
     extended(s, &t->in[0], w, total);
     for (int n = 1; n < 3; n++) {
         if (t->in[n].kind == NOTHING) continue;
@@ -33,12 +48,7 @@ OPERATION(add_carrying) {
         u32 bits = flag(s, &t->flag_in[n], w);
         EACH_LANE total[i] += bits >> i & 1;
     }
-    EACH_LANE r[i] = (u32)total[i];
-    EACH_LANE once[i] = total[i] >> 32 >= 1;
-    EACH_LANE twice[i] = total[i] >> 32 >= 2;
-    put(s, &t->out, w, r, m);
-    put_flag(s, &t->flag_out[0], w, packed(once), m);
-    put_flag(s, &t->flag_out[1], w, packed(twice), m);
+    put_with_carries(s, t, w, total, m);
 }
 
 OPERATION(add_wide) {
@@ -165,11 +175,19 @@ OPERATION(absolute) {
     put(s, &t->out, w, r, m);
 }
 
+// mode: amount
+OPERATION(shifted_add_of_words) {
+    u32 x[LANES], y[LANES], r[LANES];
+    const u32 *a = raw(s, &t->in[0], w, x), *b = integer(s, &t->in[1], w, y);
+    u32 amount = (u32)t->mode[0];
+    EACH_LANE r[i] = (a[i] << amount) + b[i];
+    put(s, &t->out, w, r, m);
+}
+
 // mode: amount, upper word of {c, a} << amount, c is the sign of a
 OPERATION(shifted_add) {
-    u32 x[LANES], y[LANES], z[LANES], r[LANES];
+    u32 x[LANES], y[LANES], z[LANES];
     u64 total[LANES];
-    u8 once[LANES], twice[LANES];
     const u32 *a = raw(s, &t->in[0], w, x);
     u32 amount = (u32)t->mode[0];
     extended(s, &t->in[1], w, total);
@@ -187,12 +205,7 @@ OPERATION(shifted_add) {
         u32 bits = flag(s, &t->flag_in[0], w);
         EACH_LANE total[i] += bits >> i & 1;
     }
-    EACH_LANE r[i] = (u32)total[i];
-    EACH_LANE once[i] = total[i] >> 32 >= 1;
-    EACH_LANE twice[i] = total[i] >> 32 >= 2;
-    put(s, &t->out, w, r, m);
-    put_flag(s, &t->flag_out[0], w, packed(once), m);
-    put_flag(s, &t->flag_out[1], w, packed(twice), m);
+    put_with_carries(s, t, w, total, m);
 }
 
 static inline u32 chosen(u32 choice, u32 first, u32 second) { return (choice & first) | (~choice & second); }

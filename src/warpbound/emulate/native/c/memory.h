@@ -128,6 +128,13 @@ static inline u32 small(const u8 *from, int size, int is_signed) {
     return is_signed ? (u32)(i32)(int16_t)half : half;
 }
 
+// Whether the lanes of a warp access words one after the other.
+static inline int in_a_row(const i64 *places) {
+    i64 wrong = 0;
+    EACH_LANE wrong |= places[i] ^ (places[0] + 4 * i);
+    return wrong == 0;
+}
+
 static void load_from(Chunk *s, const Step *t, const u8 *memory) {
     const int size = t->mode[0], words = size < 4 ? 1 : size / 4;
     const u32 *whole = (const u32 *)memory;
@@ -137,6 +144,10 @@ static void load_from(Chunk *s, const Step *t, const u8 *memory) {
         if (!m) continue;
         const i64 *places = s->places + LANES * k;
         u32 value[4][LANES];
+        if (size == 4 && in_a_row(places)) {
+            put(s, &t->out, w, whole + (places[0] >> 2), m);
+            continue;
+        }
         if (size < 4) EACH_LANE value[0][i] = small(memory + places[i], size, t->mode[3]);
         else
             for (int n = 0; n < words; n++) EACH_LANE value[n][i] = whole[(places[i] >> 2) + n];
@@ -156,6 +167,11 @@ static void store_to(Chunk *s, const Step *t, u8 *memory) {
         u32 rooms[4][LANES];
         const u32 *value[4];
         for (int n = 0; n < words; n++) value[n] = raw_part(s, &t->out, w, n, rooms[n]);
+        if (size == 4 && m == ALL) {
+            if (in_a_row(places)) memcpy(whole + (places[0] >> 2), value[0], 4 * LANES);
+            else EACH_LANE whole[places[i] >> 2] = value[0][i];
+            continue;
+        }
         for (u32 rest = m; rest; rest &= rest - 1) {
             int i = __builtin_ctz(rest);
             if (size < 4) memcpy(memory + places[i], &value[0][i], (size_t)size);
