@@ -42,7 +42,7 @@ def test_no_opcode_is_unknown_on_any_architecture(source: Path, arch: str) -> No
     unknown = {
         instruction.mnemonic
         for instruction in program(source, arch).instructions
-        if not opcode_facts(instruction.opcode, instruction.modifiers, warpbound.gpu(arch).arch).known
+        if not opcode_facts(instruction.opcode, instruction.modifiers, warpbound.gpu(arch).arch).is_known
     }
     assert not unknown
 

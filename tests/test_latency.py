@@ -64,7 +64,7 @@ BARE = "B------:R-:W-:-:S02  "
 )
 def test_cycles_until_written_and_until_read(text: str, write: float, read: float) -> None:
     found = wait(RAISES + text)
-    assert (found.write, found.read) == (write, read)
+    assert (found.write, found.source_wait) == (write, read)
 
 
 @pytest.mark.parametrize(

@@ -136,7 +136,7 @@ def prepare(host: Any, args: Sequence[object], gpu: str | Path | Gpu, launch: in
         else _operand(value, name, order.setdefault(id(value), len(order)))
         for name, value in values.items()
     ]
-    host_function = _compiled(host, [each.compiled for each in operands], board)
+    host_function = _compiled(host, [each.for_compiler for each in operands], board)
     call = _wanted(_calls(host_function, operands, board), launch, host.__name__)
     program = with_python_source(call.program, inspect.unwrap(host))
     owners = [each for each in operands if each.array is not None]
@@ -157,11 +157,11 @@ def _wanted(calls: Sequence[HostLaunch], launch: int | None, host: str) -> HostL
 
 @dataclass(frozen=True)
 class Operand:
-    """An argument. compiled : as CuTe's compiler takes it; words : what the host function reads behind its pointer,
+    """An argument. for_compiler : as CuTe's compiler takes it; words : what the host function reads behind its pointer,
     with the address of an array first; none of a constant."""
 
     name: str
-    compiled: Any
+    for_compiler: Any
     words: tuple[Any, ...]
     array: Array | None = None
 

@@ -184,7 +184,7 @@ def _apart(instruction: Instruction, wait: Wait, memory: MemoryLatency, table: T
         hold = table.get("barrier") or wait.hold
         return replace(wait, hold=hold, write=hold, gaps=table.gaps())
     if jumps(instruction) or instruction.traits.is_exit:
-        return replace(wait, gaps=table.gaps("branch_not_taken"), taken=table.get("branch_taken"))
+        return replace(wait, gaps=table.gaps("branch_not_taken"), branch_gap=table.get("branch_taken"))
     if wait.loads:
         return replace(wait, gaps=table.gaps("loads", "memory"))
     if _stores(instruction):
@@ -201,12 +201,13 @@ def _visible(instruction: Instruction, wait: Wait, memory: MemoryLatency) -> Wai
         return wait
     visible = _row("scoreboard", memory)
     idle = _row("stall_zero", memory) if instruction.control.yields and instruction.control.stall == 0 else 0.0
-    on_scoreboard = instruction.control.write is None and not wait.hold and not _asynchronous(instruction)
+    on_scoreboard = instruction.control.write_scoreboard is None and not wait.hold and not _asynchronous(instruction)
     late = on_scoreboard and memory.longer.get(wait.follows, 1.0) > 1.0
-    if not late and wait.write >= visible and wait.read >= visible and wait.hold >= idle:
+    if not late and wait.write >= visible and wait.source_wait >= visible and wait.hold >= idle:
         return wait
     return replace(
-        wait, write=max(wait.write, visible), read=max(wait.read, visible), hold=max(wait.hold, idle), late=late
+        wait, write=max(wait.write, visible), source_wait=max(wait.source_wait, visible),
+        hold=max(wait.hold, idle), late=late,
     )
 
 
@@ -235,7 +236,7 @@ def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wa
     if instruction.skipped:
         return Wait()
     if _stores(instruction) or instruction.traits.kind == "cache_control":
-        return Wait(read=latency)
+        return Wait(source_wait=latency)
     if instruction.opcode == "LDGDEPBAR":
         return Wait(queue=_COPIES)
     follows = latency_parameter(facts)
@@ -330,7 +331,7 @@ def _shared(instruction: Instruction, memory: MemoryLatency, read_cycles: float)
 
 def _until_read(instruction: Instruction, memory: MemoryLatency) -> float:
     """Cycles until the source registers have been read and may be overwritten."""
-    if instruction.control is None or instruction.control.read is None:
+    if instruction.control is None or instruction.control.read_scoreboard is None:
         return 0.0
     traits = instruction.traits
     if traits.kind == "constant":

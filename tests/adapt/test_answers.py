@@ -134,7 +134,7 @@ def test_every_model_speaks_of_a_complete_launch() -> None:
         "valley_2009": {"alpha": 5.0, "beta": 50.0},
         "x_model_2016": {"alpha": 5.0, "beta": 50.0, "cache_capacity": 131072.0},
     }
-    said = answers(tuple(MODELS), example(given=given))
+    said = answers(tuple(MODELS), example(file_symbols=given))
     for name, answer in said.items():
         assert answer.time_s is not None, (name, answer)
         assert 0 < answer.time_s < 1
@@ -226,7 +226,7 @@ def test_nothing_known() -> None:
 
 
 def test_symbols_of_the_file_come_first() -> None:
-    x = example(given={"volkov_2016": {"latency": 1e9}})
+    x = example(file_symbols={"volkov_2016": {"latency": 1e9}})
     said = answers(("volkov_2016",), x)["volkov_2016"]
     assert (said.bottleneck, said.reason) == ("latency", "the file gives latency")
     assert said.rate == pytest.approx(x.warps_per_sm / 1e9)

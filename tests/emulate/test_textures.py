@@ -189,13 +189,13 @@ def test_gathers_of_a_channel_that_is_not_there_from_objects_in_memory(arch):
 def test_srgb_texels_become_linear_but_for_the_fourth_channel(arch):
     texels = np.arange(240, dtype=np.uint8).reshape(5, 12, 4)
     args = {"t": texels, "out": np.zeros(64, np.float32)}
-    out = executed("channels", arch, args, Sampling(("clamp",) * 3, read="srgb"))
+    out = executed("channels", arch, args, Sampling(("clamp",) * 3, read_mode="srgb"))
     green, alpha = (texels[1, np.minimum(np.arange(32), 11), c] / 255 for c in (1, 3))
     linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in green]
     assert np.abs(out["out"][:32] - linear).max() <= 2**-24
     assert np.abs(out["out"][32:] - alpha).max() <= 2**-24
     with pytest.raises(InputError, match="read as sRGB, which texels of f32 are not"):
-        executed("channels", 80, {"t": TEXELS, "out": np.zeros(64, np.float32)}, Sampling(read="srgb"))
+        executed("channels", 80, {"t": TEXELS, "out": np.zeros(64, np.float32)}, Sampling(read_mode="srgb"))
     with pytest.raises(InputError, match="has a border colour, which texels of u8 read as integers do not have"):
         executed("pixels", 80, {"t": texels, "out": np.zeros(128, np.uint8)}, Sampling(border=(1.0, 0, 0, 0)))
 
@@ -216,7 +216,7 @@ def test_channels_are_integers_or_fractions(arch):
     out = executed("pixels", arch, {"t": pixels, "out": np.zeros(128, np.uint8)})["out"]
     assert (out.reshape(32, 4) == pixels[1]).all()
     for array, largest in ((pixels, 255), (pixels.view(np.int8), 127), (pixels.astype(np.int16) * -129, 32767)):
-        sampling = Sampling(read="normalized_float")
+        sampling = Sampling(read_mode="normalized_float")
         out = executed("channels", arch, {"t": array, "out": np.zeros(64, np.float32)}, sampling)["out"]
         wanted = np.maximum(array[1, :, [1, 3]] / largest, -1).astype(np.float32)
         assert (out.reshape(2, 32) == wanted).all()

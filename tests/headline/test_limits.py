@@ -172,7 +172,7 @@ def test_population_is_residence_and_waiting_times_rate(x):
 
 @given(FLOW, st.floats(0.1, 10.0))
 def test_another_unit_of_time_only_rescales(x, unit):
-    queues = {name: Queue(q.demand * unit, q.wait * unit, q.met) for name, q in x.queues.items()}
+    queues = {name: Queue(q.demand * unit, q.wait * unit, q.newcomers) for name, q in x.queues.items()}
     other = balance(Flow(x.population, x.residence * unit, queues))
     assert other.rate * unit == pytest.approx(balance(x).rate, rel=1e-6)
 

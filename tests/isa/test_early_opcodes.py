@@ -54,7 +54,7 @@ def test_every_column_list_covers_every_architecture() -> None:
 def test_every_opcode_has_a_pipe_a_source_and_a_demand(arch: int) -> None:
     for entry in ENTRIES:
         known = facts(entry, arch)
-        assert known.known, entry
+        assert known.is_known, entry
         assert known.pipe in PIPES, entry
         assert known.latency_class in LATENCY_CLASSES, entry
         assert set(known.source.split()) <= set(sources()), entry
@@ -111,10 +111,10 @@ def test_widths_agree_with_those_of_workload_files(name: str) -> None:
 
 def test_what_is_not_there_comes_from_later_machines() -> None:
     later = facts("UIADD3", 61)
-    assert (later.known, later.pipe, later.how) == (True, "uniform", "assumed")
+    assert (later.is_known, later.pipe, later.how) == (True, "uniform", "assumed")
     assert facts("IMAD.MOV.U32", 61).family == "core"
     assert facts("IMAD.WIDE", 61).family == "imul"
-    assert not facts("FROB", 35).known
+    assert not facts("FROB", 35).is_known
 
 
 def test_relatives_are_assumed() -> None:

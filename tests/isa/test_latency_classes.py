@@ -52,7 +52,7 @@ def one(text: str, word: str = "B------:R0:W1:-:S02") -> tuple[Instruction, ...]
 def cycles(text: str, board: machine.Gpu) -> tuple[float, float, float]:
     memory = memory_latency(board, board.value("boost_clock"))
     found = waits(one(text), memory, lambda _: {"l1": 1.0})[0]
-    return found.write, found.read, found.hold
+    return found.write, found.source_wait, found.hold
 
 
 @pytest.mark.parametrize("name", latency_names())
@@ -116,7 +116,7 @@ def test_opcodes_and_rows_are_those_of_the_tables() -> None:
         opcode, *modifiers = PARAMETERS[name].opcode.split(".")
         assert bool(opcode) != bool(PARAMETERS[name].rows), name
         assert set(PARAMETERS[name].rows) <= set(latency_names())
-        assert not opcode or opcode_facts(opcode, tuple(modifiers), 90).known
+        assert not opcode or opcode_facts(opcode, tuple(modifiers), 90).is_known
 
 
 # ---------------------------------------------------------------- latencies that control words count
@@ -153,7 +153,7 @@ B------:R-:W-:-:S01  BAR.SYNC.DEFER_BLOCKING 0x0
 B------:R-:W-:-:S01  EXIT
 """)
     timing = waits(program, memory_latency(BOARD, BOARD.value("boost_clock")))
-    found = schedule(range(len(program)), program, timing).held
+    found = schedule(range(len(program)), program, timing).board_waits
     assert found == {"xu_latency": (17.0, 15.0), "barrier_latency": (22.0, 21.0)}
 
 

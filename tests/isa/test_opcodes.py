@@ -71,7 +71,7 @@ def test_every_column_list_covers_every_architecture() -> None:
 def test_every_opcode_has_a_pipe_a_source_and_a_positive_demand(arch: int) -> None:
     for entry in ENTRIES:
         known = facts(entry, arch)
-        assert known.known, entry
+        assert known.is_known, entry
         assert known.pipe in PIPES, entry
         assert known.latency_class in LATENCY_CLASSES, entry
         assert known.how in HOWS, entry
@@ -249,7 +249,7 @@ def test_no_tensor_work_without_a_product_of_known_shape(instruction: str) -> No
 @pytest.mark.parametrize("opcode", ["FROB", "", "ffma", "UTCXMMA", "0x123"])
 def test_an_unknown_opcode_is_marked_and_no_error(opcode: str) -> None:
     stranger = opcode_facts(opcode, ("WIDE",), 90)
-    assert (stranger.known, stranger.pipe, dict(stranger.demand)) == (False, "unknown", {})
+    assert (stranger.is_known, stranger.pipe, dict(stranger.demand)) == (False, "unknown", {})
 
 
 def test_an_unknown_modifier_leaves_the_opcode_known() -> None:
@@ -376,4 +376,4 @@ def test_compiled_code_has_no_unknown_opcode(target: str, tmp_path: Path) -> Non
     arch = int(re.sub(r"\D", "", target))
     seen = set(INSTRUCTION.findall(text))
     assert len(seen) > 100
-    assert [instruction for instruction in sorted(seen) if not facts(instruction, arch).known] == []
+    assert [instruction for instruction in sorted(seen) if not facts(instruction, arch).is_known] == []

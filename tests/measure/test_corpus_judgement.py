@@ -122,4 +122,4 @@ def test_processes_answer_as_one_does() -> None:
     boards = {"catalogue": BOARD}
     found = corpus_judgement.judge(rows, boards, silent)
     alone = [times(corpus_judgement.key_of(r), [corpus_judgement.state_of(r)], boards)[0] for r in rows]
-    assert [row.predicted for row in found] == alone
+    assert [row.predictions for row in found] == alone

@@ -117,7 +117,7 @@ def test_contention_says_how_well_it_is_known() -> None:
         given, free = contention(latency, rates, c), contention(latency[:8], rates[:8])
         off.append((given.b / b - 1.0) / given.b_error)
         ratio.append(free.b_error / given.b_error)
-        assert given.fitted == 9
+        assert given.points == 9
         assert given.c_error == 0.0
         assert given.b == pytest.approx(b, rel=0.1)
     assert np.std(off) == pytest.approx(1.0, abs=0.4)

@@ -14,7 +14,10 @@ from warpbound.program.instruction import Control
 def code(*instructions):
     """(mnemonic, scoreboard that it raises or None, scoreboards that it waits for)."""
     plain = program(*(name for name, _, _ in instructions))
-    words = [Control(1, yields=False, write=write, read=None, wait=wait, reuse=0) for _, write, wait in instructions]
+    words = [
+        Control(1, yields=False, write_scoreboard=write, read_scoreboard=None, wait=wait, reuse=0)
+        for _, write, wait in instructions
+    ]
     return replace(
         plain, instructions=tuple(replace(x, control=y) for x, y in zip(plain.instructions, words, strict=True))
     )

@@ -42,7 +42,7 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
 
     sample = trace(range(32), 64, 8, gather)
     whole = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
-    few = How("cold", grid=(8, 8), followed=20_000)
+    few = How("cold", grid=(8, 8), sector_limit=20_000)
     monkeypatch.setattr(served_levels, "LINES_FOLLOWED", 256)
     part = traffic(COPY, sample, MACHINE, few)
     assert part.l1_sectors_load == whole.l1_sectors_load
@@ -72,6 +72,6 @@ def test_of_lines_with_very_many_sectors_fewer_are_followed(monkeypatch):
     parts, listed = [], served_levels._sectors
     monkeypatch.setattr(served_levels, "_sectors", lambda spaces, part: parts.append(part) or listed(spaces, part))
     count = 8 * 8 * 24 * 32
-    result = traffic(COPY, trace(range(8), 8, 8, reread), MACHINE, How("cold", grid=(8,), followed=8000))
+    result = traffic(COPY, trace(range(8), 8, 8, reread), MACHINE, How("cold", grid=(8,), sector_limit=8000))
     assert parts[:2] == [8000 / count, served_levels.AT_MOST * 8000 / count]
     assert result.l1_sectors_load == count

@@ -104,7 +104,7 @@ def test_hits_of_l1_and_the_occupancy_that_a_larger_grid_has(report: str) -> Non
     )
     small = Prediction(msgspec.structs.replace(result, occupancy=few), ecc=False)
     occupancy = rows["sm__maximum_warps_per_active_cycle_pct"]
-    assert occupancy.predicted(small) == occupancy.predicted(Prediction(result, ecc=False)) == 100.0
+    assert occupancy.prediction(small) == occupancy.prediction(Prediction(result, ecc=False)) == 100.0
     hits = {L1_LOADS: Metric(400.0), L1_LOADS_HIT: Metric(100.0)}
     loads = replace(read_report(report).launches[0], metrics=hits)
     assert measured(loads, rows[L1_HITS]) == (L1_HITS, 25.0)

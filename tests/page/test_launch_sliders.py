@@ -129,8 +129,8 @@ def test_a_papers_launch_that_cannot_be_is_a_sentence(service: AnalysisService, 
 
 def test_instructions_set_by_hand_are_issued(service: AnalysisService) -> None:
     own = service.own(state(MATMUL))
-    assert own.launched is not None
-    count = own.launched.work.warp_instructions
+    assert own.facts is not None
+    count = own.facts.work.warp_instructions
     found = entry(service.analyze(state(MATMUL, work__warp_instructions=5 * count)))
     after = {one["resource"]: one["cycles_per_warp"] for one in found["bounds"]}
     assert after["issue"] == pytest.approx(5 * count / 4)  # sub-cores; banks of registers take less

@@ -158,8 +158,8 @@ def test_a_launch_that_cannot_be_is_a_sentence(service: AnalysisService) -> None
 def test_tables_and_exports_follow_the_kernels_numbers(service: AnalysisService) -> None:
     """Four times the bytes: what JSON and report say is what the bounds say of that work."""
     own = service.own(state())
-    assert own.launched is not None
-    read = own.launched.work.memory.dram_bytes_read
+    assert own.facts is not None
+    read = own.facts.work.memory.dram_bytes_read
     asked = state(work__memory__dram_bytes_read=4 * read)
     found = service.analyze(asked)
     taken = json.loads(export.as_file(found, asked))["results"][0]
@@ -182,8 +182,8 @@ def test_tables_and_exports_follow_the_kernels_numbers(service: AnalysisService)
 
 def test_waits_pipes_and_warps_set_by_hand(service: AnalysisService) -> None:
     own = service.own(state(MATMUL))
-    assert own.launched is not None
-    work = own.launched.work
+    assert own.facts is not None
+    work = own.facts.work
     slow = entry(service.analyze(state(MATMUL, work__parts__shared=3 * work.parts["shared"])))
     assert slow["latency"]["cycles"] == pytest.approx(work.latency + 2 * work.parts["shared"])
     assert sum(slow["latency"]["parts"].values()) == pytest.approx(slow["latency"]["cycles"])
@@ -242,12 +242,12 @@ def test_a_number_stands_where_others_that_are_set_put_it(service: AnalysisServi
     asked = state(view="x", gpu__dram_latency=1300.0, work__parts__dram=5000.0, x__latency=50.0)
     there = {one.key: one.value for part in sections(service.slider_defaults(asked), asked) for one in part.controls}
     moved = service.analyze(state(gpu__dram_latency=1300.0))
-    assert moved.launched is not None
-    assert there["work.parts.dram"] == pytest.approx(moved.launched.work.parts["dram"])
+    assert moved.facts is not None
+    assert there["work.parts.dram"] == pytest.approx(moved.facts.work.parts["dram"])
     assert there["gpu.dram_latency"] == machine.gpu("h200").parameters["dram_latency"].value
     slow = service.analyze(replace(asked, values=asked.values[:-1]))
-    assert slow.launched is not None
-    expected = inputs_of("x_model_2016", slow.launched)
+    assert slow.facts is not None
+    expected = inputs_of("x_model_2016", slow.facts)
     assert there["x.latency"] == pytest.approx(expected.latency)
     (words,) = [one.words for one in service.analyze(asked).changes if one.key == "x.latency"]
     (board,) = [one.words for one in service.analyze(asked).changes if one.key == "gpu.dram_latency"]
@@ -257,11 +257,11 @@ def test_a_number_stands_where_others_that_are_set_put_it(service: AnalysisServi
 
 def test_numbers_set_to_their_own_change_nothing(service: AnalysisService) -> None:
     own = service.own(state())
-    assert own.launched is not None
-    work = own.launched.work
+    assert own.facts is not None
+    work = own.facts.work
     values = {f"work__parts__{cause}": cycles for cause, cycles in work.parts.items()}
     values |= {f"work__units__{unit}": cycles for unit, cycles in work.units.items()}
-    found = service.analyze(state(**values, work__warps_per_sm=own.launched.warps_per_sm or 0.0))
+    found = service.analyze(state(**values, work__warps_per_sm=own.facts.warps_per_sm or 0.0))
     for name in ("time_s", "bounds", "models", "stalls"):
         assert entry(found)[name] == entry(own)[name], name
 

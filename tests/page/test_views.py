@@ -90,10 +90,10 @@ def test_bandwidth_needs_no_estimate(service: AnalysisService) -> None:
 def test_a_latency_is_estimated_near_what_the_schedule_gives(service: AnalysisService) -> None:
     state = State(source="example:saxpy", values=(("gpu.dram_latency", 1373.0),))
     exact, quick = service.analyze(state), service.estimate(state)
-    assert exact.launched is not None
-    assert quick.launched is not None
-    assert quick.launched.work.latency == pytest.approx(exact.launched.work.latency, rel=0.1)
-    assert quick.launched.work.latency > 1.5 * service.estimate(State(source="example:saxpy")).launched.work.latency  # type: ignore[union-attr]
+    assert exact.facts is not None
+    assert quick.facts is not None
+    assert quick.facts.work.latency == pytest.approx(exact.facts.work.latency, rel=0.1)
+    assert quick.facts.work.latency > 1.5 * service.estimate(State(source="example:saxpy")).facts.work.latency  # type: ignore[union-attr]
 
 
 def test_hiding_shows_the_bounds_of_the_report(service: AnalysisService) -> None:
@@ -128,11 +128,11 @@ def test_sliders_alone_are_volkovs_mix(service: AnalysisService) -> None:
 def test_the_papers_graphs_take_inputs_from_adapters_and_sliders(service: AnalysisService) -> None:
     state = State(source="example:reduction", view="x", values=(("x.intensity", 40.0),))
     subject = service.analyze(state)
-    assert subject.launched is not None
-    x = replace(inputs_of("x_model_2016", subject.launched), intensity=40.0)
+    assert subject.facts is not None
+    x = replace(inputs_of("x_model_2016", subject.facts), intensity=40.0)
     said = draw_view("x", subject, dict(state.values)).words[0]
     assert f"k = {float(x_model_2016.reached(x)):.3g} of" in said
-    terms = hong_kim_2009.terms(replace(inputs_of("hong_kim_2009", subject.launched), mem_latency=2000.0))
+    terms = hong_kim_2009.terms(replace(inputs_of("hong_kim_2009", subject.facts), mem_latency=2000.0))
     said = draw_view("mwp", subject, {"mwp.mem_latency": 2000.0}).words[0]
     assert f"MWP = {float(terms.mwp):.3g}, CWP = {float(terms.cwp):.3g}" in said
 
@@ -204,7 +204,7 @@ def test_an_old_board_is_asked_about_its_partitions_though_no_compiler_writes_co
     assert there.words == draw_view("camping", service.analyze(replace(chosen, gpu="h200")), {}).words
     assert any(one.name == "application" for one in there.picture.layers if isinstance(one, Curve))
     moved = replace(chosen, values=(("launch.grid.x", 1024.0),))
-    assert service.estimate(moved).launched is not None
+    assert service.estimate(moved).facts is not None
     assert camping_controls(service.analyze(moved))[6].value == 1024
     on_another = draw_view("camping", service.analyze(replace(chosen, gpu="fx5600")), {})
     assert on_another.words[0].startswith("On NVIDIA Quadro FX 5600")
@@ -230,18 +230,18 @@ def test_a_kernel_with_other_numbers_than_its_own(service: AnalysisService) -> N
     """Each number acts on what it is about, and a number set to its own value changes nothing."""
     subject = service.analyze(State(source="example:saxpy"))
     own = {one.key: one.value for one in work_controls(subject)}
-    assert subject.launched is not None
+    assert subject.facts is not None
     assert quick_seconds(with_kernel(subject, own)) == pytest.approx(quick_seconds(subject))
     parts = {key: value for key, value in own.items() if key.startswith("work.parts.")}
-    assert {key.removeprefix("work.parts.") for key in parts} <= set(subject.launched.work.parts)
+    assert {key.removeprefix("work.parts.") for key in parts} <= set(subject.facts.work.parts)
     read = own["work.memory.dram_bytes_read"]
     more = with_kernel(subject, {"work.memory.dram_bytes_read": 4 * read})
-    assert more.launched is not None
-    assert more.launched.work.memory.dram_bytes_read == 4 * read
+    assert more.facts is not None
+    assert more.facts.work.memory.dram_bytes_read == 4 * read
     assert 2.0 < quick_seconds(more) / quick_seconds(subject) < 4.0  # it reads twice what it writes, and DRAM binds
     slow = with_kernel(subject, {"work.parts.dram": 2 * own["work.parts.dram"]})
-    assert slow.launched is not None
-    grown = slow.launched.work.latency - subject.launched.work.latency
+    assert slow.facts is not None
+    grown = slow.facts.work.latency - subject.facts.work.latency
     assert grown == pytest.approx(own["work.parts.dram"])
     few = {"work.warps_per_sm": 8.0}
     assert quick_seconds(with_kernel(subject, few)) > 1.5 * quick_seconds(subject)

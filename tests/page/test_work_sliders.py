@@ -44,7 +44,7 @@ SET_BY = {  # field -> what its sliders' names begin with
         "units": "work.units.", "tensor": "work.tensor.", "flop": "work.flop.", "memory": "work.memory.",
         "barriers": "work.barriers", "parts": "work.parts.", "phases": "work.loads_together",
     },
-    "LaunchFacts": {"warps_per_sm": "work.warps_per_sm", "given": GIVEN},
+    "LaunchFacts": {"warps_per_sm": "work.warps_per_sm", "file_symbols": GIVEN},
     "Gpu": {"parameters": "gpu.", "changed_limits": "gpu."},
 }  # fmt: skip
 EVERYTHING = Workload(
@@ -59,12 +59,12 @@ def launched() -> LaunchFacts:
     given: dict[str, dict[str, Any]] = {
         "interval_analysis": {"data": {"dram": 128.0}, "lanes": 32}, "x_model_2016": {"lanes": 1.0},
     }  # fmt: skip
-    return LaunchFacts(EVERYTHING, gpu("h200"), 1.4e9, 600.0, 32.0, 132.0, 100, 4.0, 256, given=given)
+    return LaunchFacts(EVERYTHING, gpu("h200"), 1.4e9, 600.0, 32.0, 132.0, 100, 4.0, 256, file_symbols=given)
 
 
 def keys() -> set[str]:
     board = gpu("h200")
-    subject = Subject("everything", board, block=None, launched=launched())  # type: ignore[arg-type]
+    subject = Subject("everything", board, block=None, facts=launched())  # type: ignore[arg-type]
     return {one.key for one in (*work_controls(subject), *gpu_controls(board), *limit_controls(board))}
 
 
@@ -87,7 +87,7 @@ def test_every_count_of_traffic_has_a_slider(name: str) -> None:
 
 def test_each_slider_of_the_kernel_changes_the_launch_and_nothing_else() -> None:
     own = launched()
-    subject = Subject("everything", own.gpu, block=None, launched=own)  # type: ignore[arg-type]
+    subject = Subject("everything", own.gpu, block=None, facts=own)  # type: ignore[arg-type]
     for one in work_controls(subject):
         if one.key == "work.warps_per_sm":
             continue
@@ -96,8 +96,8 @@ def test_each_slider_of_the_kernel_changes_the_launch_and_nothing_else() -> None
                                    "work.units.fma": 60.0, f"{GIVEN}interval_analysis.lanes": 16.0})  # fmt: skip
     assert more.work.phases == (4, 8)
     assert more.work.by_pipe == {"fma": 30.0}
-    assert more.given["interval_analysis"] == {"data": {"dram": 7.0}, "lanes": 16.0}
-    assert more.given["x_model_2016"] == {"lanes": 1.0}
+    assert more.file_symbols["interval_analysis"] == {"data": {"dram": 7.0}, "lanes": 16.0}
+    assert more.file_symbols["x_model_2016"] == {"lanes": 1.0}
     plain = overridden_launch(own, {"work.memory.far_off": 3.0})
     assert replace(plain, work=own.work) == own
 
@@ -109,9 +109,9 @@ def test_every_number_that_a_paper_gives_a_model_can_be_set(service: AnalysisSer
         there = service.slider_defaults(state)
     except Exception:  # noqa: BLE001  (not every workload runs on every board)
         pytest.skip("no answer on this board")
-    assert there.own.launched is not None
+    assert there.own.facts is not None
     found = {one.key for part in sections(there, state) for one in part.controls}
-    for model, symbols in there.own.launched.given.items():
+    for model, symbols in there.own.facts.file_symbols.items():
         for symbol in symbols if model not in ("x_model_2016", "hong_kim_2009") else ():
             assert any(key.startswith(f"{GIVEN}{model}.{symbol}") for key in found), symbol
 
@@ -135,7 +135,7 @@ def test_latencies_that_are_waited_for_act_while_moving(service: AnalysisService
     own = State(source="example:softmax")
     stands = {one.key: one.value for one in gpu_controls(gpu("h200"))}[f"gpu.{name}"]
     asked = replace(own, values=((f"gpu.{name}", factor * stands),))
-    before, quick, exact = (one.launched for one in (service.own(own), service.estimate(asked), service.analyze(asked)))
+    before, quick, exact = (one.facts for one in (service.own(own), service.estimate(asked), service.analyze(asked)))
     assert before is not None
     assert quick is not None
     assert exact is not None
@@ -150,6 +150,6 @@ def test_latencies_that_code_counts_act_at_rest_and_the_page_says_so(service: An
     asked = State(source="example:softmax", values=(("gpu.alu_latency", 8.0),))
     quick, exact = service.estimate(asked), service.analyze(asked)
     assert SCHEDULED in quick.notes
-    assert exact.launched is not None
-    assert quick.launched is not None
-    assert exact.launched.work.latency > quick.launched.work.latency
+    assert exact.facts is not None
+    assert quick.facts is not None
+    assert exact.facts.work.latency > quick.facts.work.latency

@@ -56,7 +56,7 @@ BY_VALUE = "template <class A, class B> __global__ void k(A a, B *b) { *b = a; }
 )  # fmt: skip
 def test_constants_are_put_in_place_and_arguments_deduced(source, launched, unknown):
     kernels = kernels_of(source, {})
-    assert kernels.launched == launched
+    assert kernels.instances == launched
     assert kernels.deduced == unknown
 
 

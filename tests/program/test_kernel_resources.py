@@ -111,7 +111,7 @@ def log_of(text: str, name: str, arch: int, options: Options) -> str:
         source = split_host_code(text, {}, lambda header: any((place / header).is_file() for place in places))
         flags = [f"-arch=sm_{arch}", "-lineinfo", "--ptxas-options=-v", *(f"-I{place}" for place in places)]
         flags += [f"-D{key}={value}" for key, value in options.defines] + list(options.extra)
-        instances = [*source.launched, *([options.instance] if options.instance else [])]
+        instances = [*source.instances, *([options.instance] if options.instance else [])]
         made = nvrtc.build(nvrtc.Unit(source.device, name), flags, instances)
     assert made.cubin, made.log
     return made.log

@@ -41,8 +41,8 @@ def assert_control(one: Instruction, word: int) -> None:
     assert control is not None, one.text
     assert control.stall == bits(word, 105, 4), one.text
     assert control.yields == (bits(word, 109, 1) == 0), one.text
-    assert (7 if control.write is None else control.write) == bits(word, 110, 3), one.text
-    assert (7 if control.read is None else control.read) == bits(word, 113, 3), one.text
+    assert (7 if control.write_scoreboard is None else control.write_scoreboard) == bits(word, 110, 3), one.text
+    assert (7 if control.read_scoreboard is None else control.read_scoreboard) == bits(word, 113, 3), one.text
     assert sum(1 << board for board in control.wait) == bits(word, 116, 6), one.text
     assert control.reuse == bits(word, 122, 4), one.text
 

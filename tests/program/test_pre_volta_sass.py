@@ -30,7 +30,8 @@ def word(*fields: Control) -> int:
     bits = 0
     for place, one in enumerate(fields):
         own = one.stall | (not one.yields) << 4
-        own |= (7 if one.write is None else one.write) << 5 | (7 if one.read is None else one.read) << 8
+        write, read = (7 if each is None else each for each in (one.write_scoreboard, one.read_scoreboard))
+        own |= write << 5 | read << 8
         own |= sum(1 << board for board in one.wait) << 11 | one.reuse << 17
         bits |= own << 21 * place
     return bits
@@ -92,12 +93,12 @@ def test_kepler_control_words_mark_pairs(arch: str, shift: int) -> None:
 
 def test_maxwell_control_words() -> None:
     fields = [
-        Control(6, yields=False, write=None, read=None, wait=(), reuse=0),
-        Control(2, yields=True, write=0, read=1, wait=(), reuse=0),
-        Control(6, yields=False, write=None, read=None, wait=(0,), reuse=1),
-        Control(0, yields=False, write=None, read=None, wait=(1,), reuse=0),
-        Control(5, yields=False, write=None, read=None, wait=(), reuse=0),
-        Control(15, yields=False, write=None, read=5, wait=(2, 5), reuse=8),
+        Control(6, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(), reuse=0),
+        Control(2, yields=True, write_scoreboard=0, read_scoreboard=1, wait=(), reuse=0),
+        Control(6, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(0,), reuse=1),
+        Control(0, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(1,), reuse=0),
+        Control(5, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(), reuse=0),
+        Control(15, yields=False, write_scoreboard=None, read_scoreboard=5, wait=(2, 5), reuse=8),
     ]
     found = maxwell(word(*fields[:3]), word(*fields[3:]))
     assert [one.control for one in found.instructions] == fields
@@ -110,7 +111,8 @@ def test_maxwell_control_words() -> None:
 
 def test_a_stall_of_0_pairs_on_maxwell() -> None:
     """Later disassemblers print no braces."""
-    fields = [Control(n, yields=False, write=None, read=None, wait=(), reuse=0) for n in (0, 1, 0)]
+    fields = [Control(n, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(), reuse=0)
+              for n in (0, 1, 0)]
     text = re.sub(r"[{}]", " ", MAXWELL).replace("WORD", f"0x{word(*fields):016x}").replace("OTHER", f"0x{0x7e2:016x}")
     found = read(text, "gtx1080")
     assert [one.pairs for one in found.instructions[:4]] == [True, False, True, False]
@@ -122,7 +124,7 @@ def test_a_stall_of_0_pairs_on_maxwell() -> None:
 
 def test_a_pair_across_a_control_word() -> None:
     """cuobjdump prints the word of the second one's group where its encoding should stand, and that behind it."""
-    plain_field = Control(1, yields=False, write=None, read=None, wait=(), reuse=0)
+    plain_field = Control(1, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(), reuse=0)
     fields = [replace(plain_field, stall=stall) for stall in (3, 4, 0, 5, 6, 7)]
     text = f"""
 	code for sm_52
@@ -142,7 +144,7 @@ def test_a_pair_across_a_control_word() -> None:
 
 
 def test_sync_without_ssy_goes_on() -> None:
-    zero = word(*[Control(1, yields=False, write=None, read=None, wait=(), reuse=0)] * 3)
+    zero = word(*[Control(1, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(), reuse=0)] * 3)
     assert targets(maxwell(zero, zero), "SYNC") == [0x38]
 
 
@@ -170,7 +172,7 @@ def test_the_papers_listings_are_known_to_every_generation(name: str) -> None:
 
     for board in ("gtx480", "gtx680", "gtx980", "interval-cc61"):
         found = read(LISTINGS / name, board)
-        assert all(opcode_facts(one.opcode, one.modifiers, found.arch).known for one in found.instructions)
+        assert all(opcode_facts(one.opcode, one.modifiers, found.arch).is_known for one in found.instructions)
         assert any(f"assumed to be sm_{found.arch}" in note for note in found.assumed)
         assert any("cycles between instructions by the table of" in note for note in found.assumed)
 

@@ -87,8 +87,8 @@ def test_encodings_are_used_where_they_are_printed() -> None:
 def test_control_words_as_assemblers_write_them() -> None:
     found = read("[B------:R-:W2:-:S01] LDG.E R2, [R6.64] ;\n[B--2---:R0:W-:Y:S04] FADD R4, R4, R2 ;\n")
     first, second = (one.control for one in found.instructions)
-    assert first == Control(stall=1, yields=False, write=2, read=None, wait=(), reuse=0)
-    assert second == Control(stall=4, yields=True, write=None, read=0, wait=(2,), reuse=0)
+    assert first == Control(stall=1, yields=False, write_scoreboard=2, read_scoreboard=None, wait=(), reuse=0)
+    assert second == Control(stall=4, yields=True, write_scoreboard=None, read_scoreboard=0, wait=(2,), reuse=0)
     assert not any("no control words" in note for note in found.assumed)
 
 

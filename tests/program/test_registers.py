@@ -159,8 +159,8 @@ def test_what_is_read_has_been_waited_for(arch: int) -> None:
                 broken += [(pending[name][1], one.text) for name in reads(one) if name in pending]
                 for name in writes(one):
                     pending.pop(name, None)
-                    if one.control.write is not None:
-                        pending[name] = (one.control.write, one.text)
+                    if one.control.write_scoreboard is not None:
+                        pending[name] = (one.control.write_scoreboard, one.text)
                         found += 1
     assert found > 300
     assert broken == []
@@ -181,7 +181,8 @@ def test_what_is_waited_for_is_read_or_written(arch: int) -> None:
                         explained += 1
                     elif one.opcode not in ("ENDCOLLECTIVE", "BAR"):  # which wait for others' sake
                         others.append(one.text)
-                for board, own in ((one.control.write, writes(one)), (one.control.read, reads(one))):
+                boards = one.control.write_scoreboard, one.control.read_scoreboard
+                for board, own in zip(boards, (writes(one), reads(one)), strict=True):
                     if board is not None:
                         pending.setdefault(board, set()).update(own)
     assert explained > 200

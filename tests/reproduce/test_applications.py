@@ -304,7 +304,7 @@ def test_the_state_is_where_the_curves_meet(board: str, name: str) -> None:
 
 def test_gesummv_thrashes_and_its_ways_out_are_ordered_as_measured() -> None:
     (item,) = chosen("x_model_2016:applications")
-    printed = {what: one.value for what, one in item.printed.items() if one.measured}
+    printed = {what: one.value for what, one in item.printed.items() if one.from_measurement}
     measured = sorted(printed, key=lambda what: -float(str(printed[what])))
     names = [what.rpartition("gain: ")[2].replace(", ", " ") for what in measured]
     for board in STUDIED:

@@ -36,7 +36,7 @@ def whole(name: str) -> Evaluation:
 
 def test_a_sample_shows_the_cusp_and_bounds_the_basic_model() -> None:
     found = evaluate(subjects("GT200")["GT200"], np.array([0.0, 8.0, 64.0]), every=2)
-    needed = found.needed["simulated"]
+    needed = found.warps_needed["simulated"]
     assert needed[1] > needed[0] > needed[2]
     assert found.ratios["volkov_2016"].most.max() < 1.3
     assert found.ratios["volkov_2016"].least.min() > 0.94
@@ -55,7 +55,7 @@ def test_models_overstate_as_in_section_7_9(machine: str, model: str) -> None:
 @pytest.mark.parametrize("machine", THESIS)
 def test_needed_occupancy_has_a_cusp_as_in_sections_4_6_and_7_10(machine: str) -> None:
     """It rises from the memory-bound side and falls to the compute-bound one; not reached counts as higher still."""
-    needed = np.nan_to_num(whole(machine).needed["simulated"], nan=np.inf)
+    needed = np.nan_to_num(whole(machine).warps_needed["simulated"], nan=np.inf)
     assert needed.max() > 1.3 * needed[0]
     assert needed.max() > 1.3 * needed[-1]
 
@@ -63,7 +63,7 @@ def test_needed_occupancy_has_a_cusp_as_in_sections_4_6_and_7_10(machine: str) -
 @pytest.mark.full
 @pytest.mark.parametrize("machine", THESIS)
 def test_needed_occupancy_of_loads_alone_is_nearly_that_of_table_6_4(machine: str) -> None:
-    needed = whole(machine).needed["simulated"][0]
+    needed = whole(machine).warps_needed["simulated"][0]
     assert 0.85 * AT_90[machine] <= needed <= AT_90[machine]
 
 

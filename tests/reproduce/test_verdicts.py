@@ -159,15 +159,15 @@ def test_what_the_paper_says_of_itself_counts_only_where_numbers_differ() -> Non
     assert compared("x", "1", torn, 11.7).verdict is Verdict.CONTRADICTS
     assert compared("x", "1", torn, 11.7).reading == "12 elsewhere; 12 is adopted"
     assert compared("x", "1", torn, 40.0).verdict is Verdict.AGREES
-    assert compared("x", "1", Printed("40", measured=True), 40.0).verdict is Verdict.STANDS_IN
-    assert compared("x", "1", Printed("40", measured=True), 44.0).difference == pytest.approx(0.1)
+    assert compared("x", "1", Printed("40", from_measurement=True), 40.0).verdict is Verdict.STANDS_IN
+    assert compared("x", "1", Printed("40", from_measurement=True), 44.0).difference == pytest.approx(0.1)
 
 
 def test_a_value_that_is_not_printed_never_agrees_as_printed() -> None:
-    said = Printed("35", read=True)
+    said = Printed("35", from_reading=True)
     assert compared("x", "1", said, 35.0).verdict is Verdict.READ
     assert compared("x", "1", said, 36.0).verdict is Verdict.DIFFERS
-    assert compared("x", "1", replace(said, measured=True), 35.0).verdict is Verdict.STANDS_IN
+    assert compared("x", "1", replace(said, from_measurement=True), 35.0).verdict is Verdict.STANDS_IN
 
 
 @pytest.mark.parametrize("key, what", [

@@ -47,15 +47,15 @@ def simulate(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
             delay = max(0, unit.get(wait.queue, 0) - now)
             if wait.busy:
                 unit[wait.queue] = now + delay + int(wait.busy)
-            results = [[delay + int(wait.write)], [int(wait.read)]]
+            results = [[delay + int(wait.write)], [int(wait.source_wait)]]
             running += results
-            if one.control.write is not None:
+            if one.control.write_scoreboard is not None:
                 before = loose.pop(wait.queue, []) if wait.queue else []
-                counters[one.control.write].append([*before, results[0]])
+                counters[one.control.write_scoreboard].append([*before, results[0]])
             elif wait.queue:
                 loose.setdefault(wait.queue, []).append(results[0])
-            if one.control.read is not None:
-                counters[one.control.read].append([results[1]])
+            if one.control.read_scoreboard is not None:
+                counters[one.control.read_scoreboard].append([results[1]])
         stalled -= stalled > 0
         now += 1
     return times

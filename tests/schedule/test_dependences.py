@@ -23,7 +23,7 @@ from warpbound.schedule.dependences import greedy_pairs
 ADD = Wait(9, gaps=(3.0,))
 LOAD = Wait(300, causes=(("dram", 1.0),), queue="global", loads=True, gaps=(3.0,))
 BARRIER = Wait(34, causes=(("barrier", 1.0),), hold=34, gaps=(6.0,))
-BRANCH = Wait(gaps=(28.0,), taken=32.0)
+BRANCH = Wait(gaps=(28.0,), branch_gap=32.0)
 END = Wait(gaps=(0.0,))
 BY_OPCODE = {"LD": LOAD, "BAR": BARRIER, "BRA": BRANCH, "EXIT": END, "ST": Wait(gaps=(34.0,))}
 
@@ -129,7 +129,7 @@ def test_who_only_arrives_waits_for_nobody() -> None:
 
 
 def test_control_words_win() -> None:
-    word = Control(4, yields=False, write=None, read=None, wait=(), reuse=0)
+    word = Control(4, yields=False, write_scoreboard=None, read_scoreboard=None, wait=(), reuse=0)
     told = replace(code("FADD R1, R2, R3")[0], control=word)
     instructions = (told, *code("FADD R4, R1, R1"))
     assert schedule([0, 1], instructions, [ADD, ADD]).issue == (0, 4)
@@ -260,7 +260,7 @@ def test_waits_of_the_tables() -> None:
         (6, 6, 26, 6, 482, 8, 6), (6,), (6,), (6,), (34,), (6,), (28,), (28,), (0,),
     ]  # fmt: skip
     assert [wait.write for wait in fermi[:4]] == [513, 26, 18, 22]
-    assert (fermi[5].hold, fermi[7].taken) == (34, 32)
+    assert (fermi[5].hold, fermi[7].branch_gap) == (34, 32)
     notes = asked_of(text, "interval-cc61")
     assert [wait.gaps for wait in notes] == [(4,), (4,), (1,), (1,), (4,), (1,), (1,), (1,), (0,)]
     assert (notes[0].write, notes[2].write) == (400, 6)

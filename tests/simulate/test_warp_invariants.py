@@ -265,7 +265,7 @@ def test_a_load_waits_for_its_slowest_transaction() -> None:
 
 
 def test_sources_may_not_be_overwritten_before_they_are_read() -> None:
-    store = Step("store", frees="datum", read=11.0)
+    store = Step("store", frees="datum", source_wait=11.0)
     write = Step("write", waits=("datum",))
     x = Experiment(Machine(), (store, write), (Stream((0, 1)),), Launch(((0,),)), log_rows=9)
     log = run(x).log

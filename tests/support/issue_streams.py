@@ -47,7 +47,7 @@ def streams(draw: st.DrawFn) -> tuple[list[Instruction], list[Wait]]:
         waits.append(
             Wait(
                 write=draw(st.integers(2, 60)),
-                read=draw(st.integers(2, 30)),
+                source_wait=draw(st.integers(2, 30)),
                 queue=queue,
                 busy=draw(st.sampled_from([0, 0, 9])) if queue else 0,
                 hold=draw(st.sampled_from([0, 0, 0, 7])),

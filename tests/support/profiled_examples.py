@@ -39,7 +39,7 @@ def predicted() -> tuple[KernelResult, dict[int, float], str]:
     work = work_of(case)
     assert work.observed is not None
     assert work.whole.warps is not None
-    issued = work.observed.executed * work.whole.warps
+    issued = work.observed.executions * work.whole.warps
     each = zip(program.instructions, issued.tolist(), strict=True)
     return result_of(case, work), {FIRST_PC + one.address: count for one, count in each}, program.name
 
@@ -54,7 +54,7 @@ def written(path: Path, factor: float = 1.0, board: str = "NVIDIA GeForce RTX 40
         "launch__registers_per_thread": 16,
     }
     for counter in COUNTERS:
-        value = counter.predicted(Prediction(result, ecc=False))
+        value = counter.prediction(Prediction(result, ecc=False))
         if value is not None:
             metrics[counter.names[0]] = value * (factor if counter.names[0].startswith("dram") else 1.0)
     instances: dict[str, dict[Value, Value]] = {

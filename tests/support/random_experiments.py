@@ -30,7 +30,7 @@ def steps(draw: st.DrawFn, number: int) -> Step:
         return Step(
             f"arithmetic {number}", issue, max(issue, stall), draw(st.sampled_from(["", "own", "shared"])),
             busy=draw(st.sampled_from([1.0, 2.0, 2.5])), latency=draw(SHORT), writes=draw(st.sampled_from(NAMES)),
-            waits=waits, pairs=draw(st.booleans()), frees=draw(st.sampled_from(["", "read"])), read=draw(SHORT),
+            waits=waits, pairs=draw(st.booleans()), frees=draw(st.sampled_from(["", "read"])), source_wait=draw(SHORT),
         )  # fmt: skip
     own = f"value {number}"
     access = Access(

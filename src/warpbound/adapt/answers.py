@@ -41,7 +41,7 @@ def answers(names: tuple[str, ...], facts: LaunchFacts | None) -> dict[str, Mode
 def inputs_of(name: str, x: LaunchFacts) -> Any:
     """The model's Inputs, or words for what is missing."""
     adapter, kind = import_module(f"warpbound.adapt.{name}"), getattr(models, name).Inputs
-    fields = adapter.known(x) | dict(x.given.get(name, {}))
+    fields = adapter.known(x) | dict(x.file_symbols.get(name, {}))
     required = [entry for entry in dataclasses.fields(kind) if entry.default is dataclasses.MISSING]
     missing = [entry.name for entry in required if entry.name not in fields]
     if missing:
@@ -58,7 +58,7 @@ def _answer(name: str, x: LaunchFacts) -> ModelAnswer:
     answer: ModelAnswer = import_module(f"warpbound.adapt.{name}").answer(inputs, x)
     if answer.rate is not None and not math.isfinite(answer.rate):
         return silent(NOTHING_BINDS)
-    if symbols := x.given.get(name):
+    if symbols := x.file_symbols.get(name):
         own_symbols = f"{x.given_by} {', '.join(symbols)}"
         return msgspec.structs.replace(answer, reason="; ".join(filter(None, (own_symbols, answer.reason))))
     return answer

@@ -34,8 +34,9 @@ class Locality:
 class LaunchFacts:
     """A launch whose per-warp work is known; None marks an unknown fact.
 
-    dram_cycles : unloaded DRAM latency at the clock. locality : known where blocks were executed. given : model ->
-    symbols of the model that a file sets; they replace what its adapter derives. given_by : that source, in words.
+    dram_cycles : unloaded DRAM latency at the clock. locality : known where blocks were executed. file_symbols :
+    model -> symbols of the model that a file sets; they replace what its adapter derives. given_by : that source,
+    in words.
     """
 
     work: Workload
@@ -48,7 +49,7 @@ class LaunchFacts:
     blocks_per_sm: float | None
     threads_per_block: int | None
     locality: Locality | None = None
-    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    file_symbols: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     given_by: str = "the file gives"
 
     @property

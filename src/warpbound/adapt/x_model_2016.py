@@ -46,7 +46,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def _given(x: LaunchFacts) -> bool:
-    return all(symbol in x.given.get("x_model_2016", {}) for symbol in CACHE)
+    return all(symbol in x.file_symbols.get("x_model_2016", {}) for symbol in CACHE)
 
 
 def _own(x: LaunchFacts) -> Locality | None:

@@ -96,7 +96,9 @@ def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
         target=target.words, target_s=time_s, reached=entry.time_s <= time_s, forbidden=time_s < least.time_s,
         certificate=_facts(least), share_of_certificate=least.time_s / entry.time_s,
         gap=[Part(cause=part.cause, time_s=part.time_s) for part in parts(x, least)],
-        changes=[LeastChange(resources=list(each.resources), left=each.left, time_s=each.time_s) for each in changes],
+        changes=[
+            LeastChange(resources=list(each.resources), left=each.remaining, time_s=each.time_s) for each in changes
+        ],
         shares=[
             Share(resource=name, time_s=share_s, slack=resources.get(name))
             for name, share_s in sorted(shares.items(), key=lambda item: -item[1])

@@ -51,7 +51,7 @@ class Lever:
     """The least change that reaches a time: shares of the demands on these resources that may stay."""
 
     resources: tuple[str, ...]
-    left: float
+    remaining: float
     time_s: float
 
 
@@ -86,7 +86,7 @@ def least_changes(x: Timed, target_s: float) -> list[Lever]:
     """Of each resource alone, and of each pair where none alone suffices, the largest demand that meets the target."""
     names = resources(x)[:MOST_PLAYERS]
     single = list(_reaching(x, [(name,) for name in names], target_s))
-    return sorted(single or _reaching(x, list(combinations(names, 2)), target_s), key=lambda lever: -lever.left)
+    return sorted(single or _reaching(x, list(combinations(names, 2)), target_s), key=lambda lever: -lever.remaining)
 
 
 def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> Iterator[Lever]:
@@ -171,4 +171,4 @@ def _gains(x: Timed, changes: Sequence[Alternative]) -> list[float]:
     if not changes:
         return []
     now, *times = x.seconds([(x.work, x.place), *((each.work, each.place) for each in changes)])
-    return [now * each.done / time_s for each, time_s in zip(changes, times, strict=True)]
+    return [now * each.work_share / time_s for each, time_s in zip(changes, times, strict=True)]

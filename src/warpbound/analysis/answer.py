@@ -309,7 +309,7 @@ def idle_counts(case: Case, work: Work) -> Counts:
     """The instructions of blocks that leave at once."""
     if work.idle is None:
         return launch_counts.NO_COUNTS
-    program, executions, threads = case.program, work.idle.executed.tolist(), work.idle.threads.tolist()
+    program, executions, threads = case.program, work.idle.executions.tolist(), work.idle.threads.tolist()
     return count(program.instructions, case.facts, program.bank_reads, executions, threads)
 
 

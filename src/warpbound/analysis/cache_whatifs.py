@@ -42,7 +42,7 @@ class _Run:
     trace: Trace
     sample: Sample
     how: How
-    asked: Spaces | None
+    requests: Spaces | None
 
 
 def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Iterator[Alternative]:
@@ -63,7 +63,7 @@ def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
 
 
 def _run(case: Case, trace: Trace, sample: Sample) -> _Run:
-    how = replace(cache_settings(case, sample), followed=FOLLOWED)
+    how = replace(cache_settings(case, sample), sector_limit=FOLLOWED)
     local = trace.accesses.get(LOCAL)
     shared = local is None or not len(local.warp)
     return _Run(trace, sample, how, asked_for(case.program, trace, cache_facts(case), how) if shared else None)
@@ -159,4 +159,4 @@ def _with_caches(  # noqa: PLR0913  (each is one fact of the choice)
 
 def _followed(case: Case, run: _Run, caches: Facts) -> Traffic:
     """The traffic with other caches."""
-    return cached_traffic(case.program, run.trace, caches, run.how, run.asked)
+    return cached_traffic(case.program, run.trace, caches, run.how, run.requests)

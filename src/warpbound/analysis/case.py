@@ -30,8 +30,8 @@ BLOCK_SIZES = tuple(range(32, 1025, 32))
 class Case:
     """A kernel on a GPU.
 
-    block_note : how the block size was chosen where no launch is given. held : the clock that the board holds under
-    this load, once it is known.
+    block_note : how the block size was chosen where no launch is given. held_clock : the clock that the board holds
+    under this load, once it is known.
     """
 
     program: Program
@@ -41,7 +41,7 @@ class Case:
     residency: Residency
     threads_per_block: int
     block_note: tuple[str, ...]
-    held: HeldClock | None = None
+    held_clock: HeldClock | None = None
 
     @cached_property
     def facts(self) -> tuple[OpcodeFacts, ...]:
@@ -51,8 +51,8 @@ class Case:
     @cached_property
     def clock_hz(self) -> float:
         """SM clock: that held under this load, where it is known."""
-        if self.held is not None:
-            return self.held.operation.clock_hz
+        if self.held_clock is not None:
+            return self.held_clock.operation.clock_hz
         sustained = self.settings.clock == SUSTAINED and self.power is not None
         return clock(self.gpu, SUSTAINED if sustained else self.clock_word)
 

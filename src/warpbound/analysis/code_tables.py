@@ -73,7 +73,7 @@ def _access(instruction: Instruction, space: str, cost: AccessCost) -> Access:
         wavefronts=cost.wavefronts if is_counted else None,
         ideal_wavefronts=cost.ideal_wavefronts if is_counted else None,
         depends_on=cost.depends_on or None,
-        served=dict(zip(LEVELS, cost.served, strict=True)) if cost.served else None,
+        served=dict(zip(LEVELS, cost.level_shares, strict=True)) if cost.level_shares else None,
     )
 
 
@@ -108,8 +108,8 @@ def _control_word(instruction: Instruction) -> ControlWord | None:
     return ControlWord(
         stall=word.stall,
         yields=word.yields,
-        write_scoreboard=word.write,
-        read_scoreboard=word.read,
+        write_scoreboard=word.write_scoreboard,
+        read_scoreboard=word.read_scoreboard,
         wait=list(word.wait),
         reuse=word.reuse,
     )
@@ -122,5 +122,5 @@ def _line(instruction: Instruction) -> int | None:
 def unknown_opcodes(program: Program, facts: Sequence[OpcodeFacts]) -> list[str]:
     """Opcodes that the tables do not have, each with the number of its instructions."""
     instructions = zip(program.instructions, facts, strict=True)
-    counts = Counter(instruction.mnemonic for instruction, fact in instructions if not fact.known)
+    counts = Counter(instruction.mnemonic for instruction, fact in instructions if not fact.is_known)
     return [f"{name} x{count}" for name, count in counts.most_common()]

@@ -269,7 +269,7 @@ def _idle_note(program: Program, sample: Sample, working: int) -> str:
     if sample.idle is None:
         return ""
     blocks = working + sample.idle.blocks
-    last = [i for i in np.flatnonzero(sample.idle.executed).tolist() if program.instructions[i].traits.is_exit]
+    last = [i for i in np.flatnonzero(sample.idle.executions).tolist() if program.instructions[i].traits.is_exit]
     place = program.instructions[last[0]].place if last else None
     where = f" at line {place.outermost.line}" if place else ""
     grid = sample.grid or (working, 1, 1)
@@ -314,7 +314,7 @@ def accesses_seen(case: Case, traffic: Traffic) -> Predicted:
                 transactions=float(by.sectors[index]) / times if is_global else 0.0,
                 wavefronts=(float(by.l1_wavefronts[index]) if is_global else shared) / times,
                 ideal_wavefronts=access.ideal_wavefronts if is_global else (shared - excess) / times,
-                served=_shares(by.requests_from[index]) if is_global else (),
+                level_shares=_shares(by.requests_from[index]) if is_global else (),
             )
     return average
 

@@ -54,7 +54,7 @@ CLASSES = (
 
 @dataclass(frozen=True)
 class Observed:
-    """traffic : of the launch. executed : times that the mean warp issues each instruction, (instructions,).
+    """traffic : of the launch. executions : times that the mean warp issues each instruction, (instructions,).
 
     in_flight : loads of the typical warp, alone, while at least one is under way; None without any. per_cycle : its
     instructions per cycle in which it waits for no memory. partitions : how accesses spread over memory partitions;
@@ -62,7 +62,7 @@ class Observed:
     """
 
     traffic: Traffic
-    executed: NDArray[np.float64]
+    executions: NDArray[np.float64]
     in_flight: float | None
     per_cycle: float
     partitions: PartitionTraffic | None
@@ -89,8 +89,8 @@ def execution(program: Program, work: Workload, observed: Observed, x: LaunchFac
         joins=work.barriers + 1,
         loads_per_wait=ratio(float(sum(phases)), float(len(phases))),
         mlp=observed.in_flight,
-        register_bank_conflicts=float(observed.executed @ conflicts),
-        code=code_footprint(program, observed.executed, x.gpu.arch),
+        register_bank_conflicts=float(observed.executions @ conflicts),
+        code=code_footprint(program, observed.executions, x.gpu.arch),
         x_model=_x_model(program, x, observed),
         hong_kim={name: classes[name] for name in CLASSES if name in classes},
         pages=PagesTouched(PAGE_B, observed.traffic.pages),
@@ -128,7 +128,7 @@ def hot_loop(program: Program, executions: NDArray[np.float64]) -> NDArray[np.in
 def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ...]:
     """A warning where the hot code is more than the nearest instruction cache holds."""
     caches = instruction_caches(arch)
-    size = code_footprint(program, observed.executed, arch).hot_bytes or 0
+    size = code_footprint(program, observed.executions, arch).hot_bytes or 0
     small = [cache for cache in caches if size > cache.bytes]
     if not small:
         return ()
@@ -161,7 +161,7 @@ def _x_model(program: Program, x: LaunchFacts, observed: Observed) -> XModelSymb
         beta=locality.beta,
         residual=locality.residual,
         definition=E_DEFINITION,
-        E_as_published=issued_together(program.instructions, observed.executed),
+        E_as_published=issued_together(program.instructions, observed.executions),
         definition_as_published=E_AS_PUBLISHED,
     )
 
@@ -195,7 +195,7 @@ def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
 
 def _skipped(program: Program, observed: Observed) -> float:
     """Padding instructions that no thread executes."""
-    return float(observed.executed @ [instruction.skipped for instruction in program.instructions])
+    return float(observed.executions @ [instruction.skipped for instruction in program.instructions])
 
 
 def _bank_conflict(instruction: Instruction) -> bool:

@@ -46,7 +46,7 @@ class Block:
     case: Case
     meetings: Meetings
     waits: Sequence[Wait]
-    served: Served
+    levels: Served
 
     def course(self, engine: CopyEngine) -> Timeline | None:
         """The block in time."""
@@ -116,7 +116,7 @@ def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
 def _engine(block: Block) -> CopyEngine:
     """The copy engine, alone on the GPU."""
     bandwidth, latency, gap = engine_parameters(block.case.gpu)
-    latencies = {at: latency + block.case.latency.of(_beyond(block.served(at))) for at in block.copies}
+    latencies = {at: latency + block.case.latency.of(_beyond(block.levels(at))) for at in block.copies}
     return CopyEngine(gap, dict.fromkeys(latencies, 1.0 / bandwidth), latencies)
 
 
@@ -146,7 +146,7 @@ def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
     if course is None:
         return None
     copies = [copy for fill in course.fills for copy in fill.copies.items()]
-    paces = {at: _paces(block.case, block.served(at)) for at, _ in copies}
+    paces = {at: _paces(block.case, block.levels(at)) for at, _ in copies}
     cycles: dict[Binds, float] = {
         name: sum(paces[at][name] * size_B for at, size_B in copies) for name in ("l2", "dram")
     }
@@ -238,7 +238,7 @@ def _causes(block: Block, course: Timeline) -> dict[Kind, Causes]:
     if not total:
         return others
     copies = [
-        (block.served(at).get("dram", 0.0), size_B) for fill in course.fills for at, size_B in fill.copies.items()
+        (block.levels(at).get("dram", 0.0), size_B) for fill in course.fills for at, size_B in fill.copies.items()
     ]
     latency, dram = block.case.latency, sum(share * size_B for share, size_B in copies) / total
     mean = latency.of(_beyond({"dram": dram}))

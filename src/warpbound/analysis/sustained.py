@@ -49,7 +49,7 @@ def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tupl
         return [clock.operation.clock_hz, clock.slow_hz, clock.fast_hz]
 
     clock = held(power, x, clocks, seconds_where(asked, case, work, clocks), limit)
-    at_rest = replace(case, held=clock)
+    at_rest = replace(case, held_clock=clock)
     return at_rest, work if at_rest.clock_hz == case.clock_hz else again(at_rest, work)
 
 
@@ -110,14 +110,14 @@ def drawn_watts(case: Case, work: Work, prediction: LaunchPrediction | None) -> 
 
 def limiter(case: Case, prediction: LaunchPrediction | None) -> ClockLimiter | None:
     """What holds the clock: power, the board's highest step, or the user."""
-    if case.held is not None:
-        return case.held.operation.limiter
+    if case.held_clock is not None:
+        return case.held_clock.operation.limiter
     return "given" if case.settings.clock != SUSTAINED else "step" if prediction is not None else None
 
 
 def source(case: Case) -> ClockSource:
     """Where the clock comes from, as `clock_source` has it."""
-    if case.held is not None:
+    if case.held_clock is not None:
         return "sustained"
     match case.clock_word:
         case "base" | "boost" as word:
@@ -128,7 +128,7 @@ def source(case: Case) -> ClockSource:
 
 def power_whatifs(case: Case, work: Work, prediction: LaunchPrediction | None) -> Iterator[WhatIf]:
     """Another limit of power, and the clock at which the launch takes the least energy."""
-    if case.held is None or case.power is None or prediction is None:
+    if case.held_clock is None or case.power is None or prediction is None:
         return
     power, clocks, x, limit = case.power, clock_steps(case.power), activity(work.whole), limit_W(case)
     lower = float(np.floor(LOWER_LIMIT * limit / ROUND_W) * ROUND_W)

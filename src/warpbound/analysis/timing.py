@@ -227,16 +227,16 @@ def held_clock_seconds(case: Case, work: Work, launch: LaunchedWork) -> HeldSeco
 
     None where its power is not known, or does not decide the clock.
     """
-    if case.held is None:
+    if case.held_clock is None:
         return None
-    clocks = case.held.fast_hz, case.held.slow_hz
+    clocks = case.held_clock.fast_hz, case.held_clock.slow_hz
     fast, slow = (None if clock_hz == case.clock_hz else _at(clock_hz, work, launch) for clock_hz in clocks)
     return fast, slow
 
 
 def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
     """Reaches the time at the clock that a loaded board may fall to whose power is not known."""
-    sagged_hz = None if case.held else interval.sagged(case.clock_word, case.clock_hz)
+    sagged_hz = None if case.held_clock else interval.sagged(case.clock_word, case.clock_hz)
     return edges if sagged_hz is None else edges.with_slower(_at(sagged_hz, work, launch), CLOCK_UNDER_LOAD)
 
 

@@ -133,7 +133,7 @@ def _without(whole: WorkingBlocks, classes: Classes, idle: dict[int, Trace]) -> 
         exact=whole.exact,
         idle=IdleBlocks(
             blocks=sum(counts.values()),
-            executed=np.sum([counts[n] * trace.executed.sum(axis=0) for n, trace in idle.items()], axis=0),
+            executions=np.sum([counts[n] * trace.executed.sum(axis=0) for n, trace in idle.items()], axis=0),
             threads=np.sum([counts[n] * trace.threads.sum(axis=0) for n, trace in idle.items()], axis=0),
             working=numbers,
         ),

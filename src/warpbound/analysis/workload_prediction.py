@@ -147,7 +147,7 @@ def launched(case: WorkloadCase, board: Gpu, clock_word: str | float | None = No
         blocks=case.blocks,
         blocks_per_sm=resident.blocks,
         threads_per_block=case.shape.threads_per_block,
-        given=case.inputs,
+        file_symbols=case.inputs,
     )
 
 

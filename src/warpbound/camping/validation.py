@@ -55,7 +55,7 @@ class Judged:
     lines : the application line from each configuration at each, (n, n), by the counters of the first [s].
     """
 
-    known: Known
+    application: Known
     times: NDArray[np.float64]
     band: Band
     lines: NDArray[np.float64]

@@ -19,7 +19,7 @@ class Barrier:
     resume: NDArray[np.int32]
     predicate: Mask  # what each waiting lane brought to a reduction
     arrived: NDArray[np.int64]  # threads that came without waiting, per block
-    expected: NDArray[np.int64]  # threads, per block; 0: all that live
+    threads: NDArray[np.int64]  # threads, per block; 0: all that live
 
 
 class Barriers:
@@ -54,7 +54,7 @@ class Barriers:
         barrier.lanes |= lanes
         barrier.resume[lanes] = resume
         barrier.predicate[lanes] = predicate[lanes] if predicate is not None else False
-        barrier.expected[self._blocks(lanes)] = threads
+        barrier.threads[self._blocks(lanes)] = threads
         self._check(barrier)
 
     def arrive(self, number: int, lanes: Mask, threads: int) -> None:
@@ -62,7 +62,7 @@ class Barriers:
         barrier = self._barrier(number)
         whole = np.repeat(lanes.reshape(-1, LANES).any(axis=1), LANES)
         barrier.arrived += self._per_block(whole)
-        barrier.expected[self._blocks(lanes)] = threads
+        barrier.threads[self._blocks(lanes)] = threads
         self._check(barrier)
 
     def recheck(self) -> None:
@@ -81,15 +81,15 @@ class Barriers:
         alive = self.groups.alive
         waiting = self._per_block(barrier.lanes)
         there = waiting
-        if (barrier.expected > 0).any():  # a warp counts as 32 threads once all of it that lives is there
+        if (barrier.threads > 0).any():  # a warp counts as 32 threads once all of it that lives is there
             complete = np.repeat(~(alive & ~barrier.lanes).reshape(-1, LANES).any(axis=1), LANES)
             present = np.repeat(barrier.lanes.reshape(-1, LANES).any(axis=1), LANES)
             there = self._per_block(barrier.lanes | (complete & present))
         all_live = self._per_block(alive)
         enough = np.where(
-            barrier.expected > 0, there + barrier.arrived >= barrier.expected, waiting + barrier.arrived >= all_live
+            barrier.threads > 0, there + barrier.arrived >= barrier.threads, waiting + barrier.arrived >= all_live
         ) & (waiting + barrier.arrived > 0)
-        enough &= (waiting > 0) | (barrier.arrived >= np.maximum(barrier.expected, 1))
+        enough &= (waiting > 0) | (barrier.arrived >= np.maximum(barrier.threads, 1))
         if not enough.any():
             return
         barrier.arrived[enough] = 0

@@ -57,7 +57,7 @@ def with_turns(program: Program, window: Window) -> Window:
     if not _allocates_in_pairs(program):
         return window
     pieces = window.bytes.reshape(-1, window.size)
-    barrier = LATE.expected.put(np.array([-1])) | LATE.pending.put(np.array([-1]))
+    barrier = LATE.expectation.put(np.array([-1])) | LATE.pending.put(np.array([-1]))
     pieces[:, _BARRIER : _BARRIER + 8] = barrier.view(np.uint8)
     turn = (np.arange(len(pieces), dtype=np.uint32) % PAIR ^ 1).view(np.uint8).reshape(-1, _WORD_B)
     pieces[:, _TURN : _TURN + _WORD_B] = turn

@@ -78,12 +78,12 @@ def uniform_pair(x: State, register: int, warps: Warps) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Contents:
-    """What becomes of the bytes of a copy: find : places in the image. load : bytes from there. put : bytes to shared
+    """What becomes of the bytes of a copy: find : places in the image. load : bytes from there. store : bytes to shared
     memory."""
 
     find: Callable[[State, NDArray[Any], Any, int], Numbers | Fault]
     load: Callable[[State, Numbers, int], NDArray[Any]]
-    put: Callable[[State, Numbers, int, NDArray[Any]], None]
+    store: Callable[[State, Numbers, int, NDArray[Any]], None]
 
 
 def _put_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:
@@ -244,7 +244,7 @@ def _copying(here: Site, contents: Contents) -> Handler:
             total = np.full(len(offsets), count_B)
             for which, blocks, signalled in targets(x, warps, (start, barrier), mask):
                 some = warps.some(which)
-                contents.put(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
+                contents.store(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
                 complete(x, some, signalled, barrier[which], total[which])
 
     return handler

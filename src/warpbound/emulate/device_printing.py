@@ -45,7 +45,7 @@ class Arguments:
 
 def print_lanes(x: State) -> None:
     """What the active lanes print, in the order of their numbers; where nobody listens, nothing."""
-    sink = x.image.printed
+    sink = x.image.output
     lanes = np.flatnonzero(x.active())
     if sink is not None:
         formats, arguments = x.get_pair(FORMAT), x.get_pair(ARGUMENTS)

@@ -60,7 +60,7 @@ class GivenContents:
         numbers = sorted(set(image.numbers(ends).tolist()))
         if len(numbers) > 1:  # arrays lie one after the other, so that equal ends are one array
             numbers = distinct(image.numbers(addresses)).tolist()
-        if not all(number >= 0 and arrays[number].known for number in numbers):
+        if not all(number >= 0 and arrays[number].has_contents for number in numbers):
             return False
         if not self.written.isdisjoint(numbers):
             return False

@@ -43,23 +43,23 @@ Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> t
 class Plan:
     """An array to allocate. fill : produces its bytes piece by piece; None: zeros.
 
-    known : False for unknown contents; their bytes are zeros too.
+    has_contents : False for unknown contents; their bytes are zeros too.
     """
 
     name: str
     size: int
     fill: Fill | None = None
-    known: bool = True
+    has_contents: bool = True
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """An array in the image: bytes [start, end) from the base; `known` is False for unknown contents."""
+    """An array in the image: bytes [start, end) from the base; `has_contents` is False for unknown contents."""
 
     name: str
     start: int
     end: int
-    known: bool = True
+    has_contents: bool = True
 
     @property
     def words_end(self) -> int:
@@ -127,19 +127,19 @@ class Unfilled:
 class Image:
     """The bytes of global memory, and the place of each array.
 
-    device_heap : of malloc in kernels. printed : takes what the kernel prints; None: it prints nothing.
+    device_heap : of malloc in kernels. output : takes what the kernel prints; None: it prints nothing.
     textures : texture and surface objects by number.
     """
 
     device_heap: DeviceHeap | None = None
-    printed: list[bytes] | None = None
+    output: list[bytes] | None = None
     textures: Mapping[int, Texture] = MappingProxyType({})
 
     def __init__(self, plans: list[Plan]) -> None:
         at = GAP
         allocations = []
         for plan in plans:
-            allocations.append(Allocation(plan.name, at, at + plan.size, plan.known))
+            allocations.append(Allocation(plan.name, at, at + plan.size, plan.has_contents))
             at += -(-(plan.size + GAP) // ALIGNMENT) * ALIGNMENT
         self.allocations = tuple(allocations)
         self.slot_bits = slot_bits(at + GAP)
@@ -154,7 +154,7 @@ class Image:
         self._written = {  # of arrays with unknown contents: untouched flags take no memory
             i: _zeros(allocation.words_end - allocation.start).view(np.bool_)
             for i, allocation in enumerate(allocations)
-            if not allocation.known
+            if not allocation.has_contents
         }
         self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
         self.tell_stray: Callable[[int], None] | None = None  # of lanes outside their arrays; None: they are refused

@@ -122,7 +122,7 @@ def prepare(program: Program, launch: Launch) -> Memory:
     for i, argument in enumerate(arguments):
         if argument.kind == "array":
             places[i] = len(plan)
-            plan.append(Plan(names[i], argument.size_B, pieces(argument, i), known=is_known(argument)))
+            plan.append(Plan(names[i], argument.size_B, pieces(argument, i), has_contents=is_known(argument)))
     tables = {i: len(plan) + order for order, i in enumerate(i for i in places if arguments[i].is_rows)}
     plan += [Plan(f"pointers of {names[i]}", 8 * arguments[i].shape[0]) for i in tables]
     globals_ = [symbol for symbol in program.symbols if symbol.section in GLOBAL_SECTIONS]

@@ -48,7 +48,7 @@ class Field:
 class Layout:
     """expected and pending arrivals are stored as 2**bits minus the count."""
 
-    expected: Field
+    expectation: Field
     pending: Field
     transactions: Field | None = None
 
@@ -56,7 +56,7 @@ class Layout:
         self, state: NDArray[np.uint64], arrived: Counts, dropped: Counts, transactions: Counts
     ) -> NDArray[np.uint64]:
         """Barriers after `arrived` arrivals, of which `dropped` leave the barrier, and `transactions` more."""
-        arrivals_due = -self.expected.get(state) % (1 << self.expected.bits) - dropped
+        arrivals_due = -self.expectation.get(state) % (1 << self.expectation.bits) - dropped
         pending = -self.pending.get(state) % (1 << self.pending.bits) - arrived
         outstanding = np.zeros_like(pending)
         if self.transactions is not None:
@@ -64,7 +64,7 @@ class Layout:
             outstanding = (self.transactions.get(state) + half) % (2 * half) - half + transactions
         over = (pending == 0) & (outstanding == 0)
         parity = (state >> _PARITY) ^ over
-        result = parity << _PARITY | self.expected.put(-arrivals_due)
+        result = parity << _PARITY | self.expectation.put(-arrivals_due)
         result |= self.pending.put(-np.where(over, arrivals_due, pending))
         return np.asarray(result) if self.transactions is None else result | self.transactions.put(outstanding)
 

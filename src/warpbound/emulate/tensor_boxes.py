@@ -127,7 +127,7 @@ def _loading(here: Site, contents: Contents) -> Handler:
             total = np.full(len(offsets), boxes.size * offsets.shape[1])
             for which, blocks, signalled in targets(x, warps, (start, barrier), mask, pair):
                 some = warps.some(which)
-                contents.put(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
+                contents.store(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
                 complete(x, some, signalled, barrier[which], total[which])
 
     return handler

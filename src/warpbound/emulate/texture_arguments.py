@@ -35,14 +35,14 @@ def texture_of(argument: Argument, address: int, sampling: Sampling) -> Texture:
         reason = f"argument '{argument.name}' is {dtype}{list(argument.shape)}, which is no texture."
         way = "Give f32[ROWS,COLUMNS]; the third size counts channels (1, 2 or 4), the first of four slices."
         raise InputError(reason, way)
-    if sampling.filter == "linear" and TEXELS[dtype] != "float" and sampling.read == "element":
+    if sampling.filter == "linear" and TEXELS[dtype] != "float" and sampling.read_mode == "element":
         reason = f"argument '{argument.name}' has a linear filter, which texels of {dtype} do not have."
         raise InputError(reason, 'Add read = "normalized_float", or take filter = "point".')
-    if any(sampling.border) and TEXELS[dtype] != "float" and sampling.read == "element":
+    if any(sampling.border) and TEXELS[dtype] != "float" and sampling.read_mode == "element":
         words = f"which texels of {dtype} read as integers do not have."
         reason = f"argument '{argument.name}' has a border colour, {words}"
         raise InputError(reason, 'Add read = "normalized_float", or remove border.')
-    if sampling.read == "srgb" and dtype != "u8":
+    if sampling.read_mode == "srgb" and dtype != "u8":
         reason = f"argument '{argument.name}' is read as sRGB, which texels of {dtype} are not."
         raise InputError(reason, "Give u8 texels, or another way to read.")
     kind, size = TEXELS[dtype], DTYPES[dtype].itemsize

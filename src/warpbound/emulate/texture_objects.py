@@ -183,7 +183,7 @@ def placed(index: Places, size: int, mode: Address) -> tuple[Places, NDArray[np.
 
 def decoded(texture: Texture, words: Sequence[Words]) -> list[Words]:
     """The channels of texels as a fetch returns them: 32 bits of a float or an integer each."""
-    bits, reading = texture.bits, texture.sampling.read
+    bits, reading = texture.bits, texture.sampling.read_mode
     result = []
     for channel in range(texture.channels):
         word = words[channel * bits // WORD].astype(np.uint32)

@@ -160,6 +160,6 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     )
     unasked = {GRID_BARRIER} | {
         allocation.name for allocation in kernel.memory.image.allocations
-        if not allocation.known or allocation.name.startswith(VIRTUAL_TABLE)
+        if not allocation.has_contents or allocation.name.startswith(VIRTUAL_TABLE)
     }  # fmt: skip
     return replace(result, notes=notes + deciding_arrays(kernel.program, result, reach, unasked))

@@ -20,7 +20,7 @@ from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 UNUSED = Queue(0.0)
-NO_SPACE = Space(room=np.inf, taken=0.0, held=0.0, behind="")
+NO_SPACE = Space(room=np.inf, per_block=0.0, hold=0.0, behind="")
 
 
 @dataclass(frozen=True)
@@ -59,12 +59,12 @@ def side_by_side(flows: Sequence[Flow]) -> Flow:
     for name in QUEUES:
         if any(name in x.queues for x in flows):
             own = [x.queues.get(name, UNUSED) for x in flows]
-            queues[name] = Queue(*_columns(own, ("demand", "wait", "met")))
+            queues[name] = Queue(*_columns(own, ("demand", "wait", "newcomers")))
     spaces = {}
     for name in dict.fromkeys(name for x in flows for name in x.spaces):
         behind = next(x.spaces[name].behind for x in flows if name in x.spaces)
         room = [x.spaces.get(name, NO_SPACE) for x in flows]
-        fits, start_round, hold, times = _columns(room, ("room", "taken", "held", "times"))
+        fits, start_round, hold, times = _columns(room, ("room", "per_block", "hold", "times"))
         spaces[name] = Space(fits, start_round, hold, behind, times)
     population, alone, together = _columns(flows, ("population", "residence", "in_step"))
     return Flow(population, alone, queues, spaces, together)

@@ -28,7 +28,7 @@ class Queue:
 
     demand: Real        # d   time that one block keeps it busy, as seen by one SM   [s/block]
     wait: Real = 0.0    # b   waiting of one block at u = 1/2                        [s/block]
-    met: Real = 1.0     # share of the customers that a newcomer can meet, (n-1)/n   [1]
+    newcomers: Real = 1.0     # share of the customers that a newcomer can meet, (n-1)/n   [1]
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ class Space:
     """Limit on requests in flight on one SM, such as miss entries."""
 
     room: Real          # how many fit                                   [1/SM]
-    taken: Real         # by one block                                   [1/block]
-    held: Real          # unloaded; the waiting at `behind` comes on top  [s]
+    per_block: Real         # by one block                                   [1/block]
+    hold: Real          # unloaded; the waiting at `behind` comes on top  [s]
     behind: str         # the queue that prolongs it
     times: Real = 1.0   # that a block waits there, one after the other  [1]
 
@@ -94,7 +94,7 @@ def waiting(queue: Queue, rate: Real) -> Array:
 
 
 def _waiting(queue: Queue, rate: Real) -> Array:
-    u = np.minimum(np.multiply(queue.met, np.multiply(rate, queue.demand)), 1.0)
+    u = np.minimum(np.multiply(queue.newcomers, np.multiply(rate, queue.demand)), 1.0)
     each = np.multiply(queue.wait, u)
     return np.where(each > 0, each / (1.0 - u), 0.0)
 
@@ -105,7 +105,7 @@ def _ceiling(x: Flow) -> Array:
         np.shape(x.population),
         np.shape(x.residence),
         np.shape(x.in_step),
-        *(np.shape(v) for q in x.queues.values() for v in (q.demand, q.wait, q.met)),
+        *(np.shape(v) for q in x.queues.values() for v in (q.demand, q.wait, q.newcomers)),
     )
     there = np.maximum(x.residence, x.in_step)
     limits = [np.divide(x.population, there), *(_inverse(queue.demand) for queue in x.queues.values())]
@@ -122,5 +122,6 @@ def _allowed(x: Flow, rate: Array) -> NDArray[np.bool_]:
     there = x.residence + sum(waits.values(), np.zeros(()))
     fits = rate * there <= x.population
     for space in x.spaces.values():
-        fits = fits & (rate * np.multiply(space.taken, space.held + waits[space.behind] / space.times) <= space.room)
+        each = space.hold + waits[space.behind] / space.times
+        fits = fits & (rate * np.multiply(space.per_block, each) <= space.room)
     return np.asarray(fits)

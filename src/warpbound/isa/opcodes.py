@@ -43,7 +43,7 @@ class OpcodeFacts:
     latency_class: str  # what a wait for it is booked on; see LATENCY_CLASSES
     source: str  # keys of `sources()`: demand's, then latency's where it is another
     how: str  # vendor | measured | published | assumed: the weaker of the two
-    known: bool  # False: not in the data
+    is_known: bool  # False: not in the data
     tensor: tuple[str, float] | None  # (operand type, FMA that the pipe does meanwhile); the board gives the rate
     products: float = 0.0  # FMA of one instruction on the tensor cores
 
@@ -68,7 +68,7 @@ _UNKNOWN = OpcodeFacts(
     latency_class="fixed",
     source="unsourced",
     how="assumed",
-    known=False,
+    is_known=False,
     tensor=None,
 )
 
@@ -122,7 +122,7 @@ def _facts(book: str, family: str, tensor: tuple[str, float] | None, arch: int) 
         latency_class=str(_pick(row["class"], column)),
         source=" ".join(sources),
         how=max((_how(book, source, arch) for source in sources), key=_TRUST.index),
-        known=True,
+        is_known=True,
         tensor=tensor and (tensor[0], tensor[1] * float(_pick(row.get("stretch", 1.0), column))),
         products=tensor[1] if tensor else 0.0,
     )

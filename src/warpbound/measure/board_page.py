@@ -233,7 +233,7 @@ def counter_section(counts_by_kernel: Mapping[str, Counts], comparisons: Sequenc
     if comparisons:
         text += f"Each kernel launched once with cold caches. {agreement(comparisons)}\n\n"
         text += markdown_table(("kernel", "count", "counted", "emulated", "difference", ""), [
-            (row.kernel, row.count.replace("_", " "), f"{row.counted:.0f}", f"{row.emulated:.0f}",
+            (row.kernel, row.count.replace("_", " "), f"{row.by_hardware:.0f}", f"{row.emulated:.0f}",
              f"{100 * row.error:+.1f} %", "" if row.agrees else "differs") for row in comparisons
         ]) + "\n"  # fmt: skip
     waits = [

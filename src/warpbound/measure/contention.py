@@ -26,7 +26,7 @@ class Contention:
     """latency = a + b X / (c - X): a, b in cycles, c in the unit of the rate X.
 
     error : root mean square of the relative errors of the fitted points. a_error, b_error, c_error : relative standard
-    errors; that of c is 0 where it was given. fitted : points used.
+    errors; that of c is 0 where it was given. points : points used.
     """
 
     a: float
@@ -36,7 +36,7 @@ class Contention:
     a_error: float
     b_error: float
     c_error: float
-    fitted: int
+    points: int
 
     def latency(self, rate: Array) -> Array:
         """Cycles at a rate below c."""
@@ -103,7 +103,7 @@ def as_figure(fit: Contention) -> dict[str, float | None]:
     errors = [getattr(fit, f"{name}_error") for name in "abc"]
     return {"a": round(fit.a, 2), "b": round(fit.b, 2), "c GB/s": round(fit.c, 1), "error": round(fit.error, 4),
             **{f"standard error of {name}": round(error, 4) if np.isfinite(error) else None
-               for name, error in zip("abc", errors, strict=True)}, "points": fit.fitted}  # fmt: skip
+               for name, error in zip("abc", errors, strict=True)}, "points": fit.points}  # fmt: skip
 
 
 def needed_of(warps: Array, rate: Array, peak: float, share: float) -> int | None:

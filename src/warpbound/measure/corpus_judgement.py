@@ -22,12 +22,12 @@ FULL = "1/1"
 
 @dataclass(frozen=True)
 class JudgedLaunch:
-    """A measured launch. predicted : board label -> (seconds, low, high). refused : board label -> reason."""
+    """A measured launch. predictions : board label -> (seconds, low, high). refused : board label -> reason."""
 
     key: Key
     cache: str
     seconds: float
-    predicted: Mapping[str, tuple[float, float, float]]
+    predictions: Mapping[str, tuple[float, float, float]]
     refused: Mapping[str, str] = field(default_factory=dict)
 
 
@@ -106,11 +106,11 @@ def _run(predict: Predict, tasks: Sequence[Any], report: Report) -> Iterator[lis
 
 def score(rows: Iterable[JudgedLaunch], label: str) -> Score | None:
     """Score of one board; None without predictions."""
-    judged_rows = [row for row in rows if label in row.predicted]
+    judged_rows = [row for row in rows if label in row.predictions]
     if not judged_rows:
         return None
     measurements = np.array([row.seconds for row in judged_rows])
-    estimates, low, high = np.array([row.predicted[label] for row in judged_rows]).T
+    estimates, low, high = np.array([row.predictions[label] for row in judged_rows]).T
     errors = np.abs(estimates / measurements - 1.0)
     within = (low <= measurements) & (measurements <= high)
     return Score(
@@ -125,12 +125,12 @@ def regret(rows: Iterable[JudgedLaunch], label: str) -> float | None:
     by_subject: dict[str, list[JudgedLaunch]] = {}
     for row in rows:
         labels = {FULL, *(tuning.name for tuning in subjects()[row.key[0]].tunings)}
-        if row.cache == "warm" and row.key[1] in labels and label in row.predicted:
+        if row.cache == "warm" and row.key[1] in labels and label in row.predictions:
             by_subject.setdefault(row.key[0], []).append(row)
     slowdowns = []
     for same in by_subject.values():
         if len(same) > 1:
-            choice = min(same, key=lambda row: row.predicted[label][0])
+            choice = min(same, key=lambda row: row.predictions[label][0])
             slowdowns.append(choice.seconds / min(row.seconds for row in same) - 1.0)
     return float(np.mean(slowdowns)) if slowdowns else None
 
@@ -150,7 +150,7 @@ def table(rows: list[JudgedLaunch], labels: Iterable[str]) -> list[str]:
             lines.append(f"{label}: no launch could be predicted.")
     for row in rows:
         errors = "  ".join(
-            f"{label} {100 * (row.predicted[label][0] / row.seconds - 1):+7.1f} %" if label in row.predicted else
+            f"{label} {100 * (row.predictions[label][0] / row.seconds - 1):+7.1f} %" if label in row.predictions else
             f"{label} refused: {row.refused.get(label, '')}" for label in labels
         )  # fmt: skip
         lines.append(f"{row.key[0]:16s} {row.key[1]:36s} {row.cache:4s} {1e6 * row.seconds:11.2f} us  {errors}")

@@ -56,13 +56,13 @@ class Compared:
 
     kernel: str
     count: str
-    counted: float
+    by_hardware: float
     emulated: float
 
     @property
     def error(self) -> float:
         """Relative difference of the emulator's count."""
-        return self.emulated / self.counted - 1.0
+        return self.emulated / self.by_hardware - 1.0
 
     @property
     def agrees(self) -> bool:
@@ -185,7 +185,7 @@ def table(rows: Iterable[Compared]) -> list[str]:
     """One line per count; the last line says how many agree."""
     rows = list(rows)
     lines = [
-        f"{row.kernel:16s} {row.count:24s} counted {row.counted:14.0f}  emulated {row.emulated:14.0f}  "
+        f"{row.kernel:16s} {row.count:24s} counted {row.by_hardware:14.0f}  emulated {row.emulated:14.0f}  "
         f"{100 * row.error:+6.1f} %{'' if row.agrees else '  differs'}" for row in rows
     ]  # fmt: skip
     return [*lines, agreement(rows)]

@@ -58,17 +58,18 @@ class DramTraffic:
     """DRAM traffic of the whole launch, bytes.
 
     share : part of the loads of each sector that DRAM serves, (m,); far : part that the far partition of L2 serves.
-    touched : footprint. left : written data still in L2 at the end; with cold caches part of `written`. unordered :
-    reads saved if blocks of one turn used shared data at different times. unpacked : reads saved if lines that
-    neighbours share were full. completed : of what is read, sectors of which a store changed a part.
+    footprint_bytes : all that is touched. dirty_bytes : written data still in L2 at the end; with cold caches part of
+    `written_bytes`. unordered : reads saved if blocks of one turn used shared data at different times. unpacked : reads
+    saved if lines that neighbours share were full. completed : of what is read, sectors of which a store changed a
+    part.
     """
 
     share: Reals
     far: Reals
-    read: float
-    written: float
-    left: float
-    touched: float
+    read_bytes: float
+    written_bytes: float
+    dirty_bytes: float
+    footprint_bytes: float
     unordered: float = 0.0
     unpacked: float = 0.0
     completed: float = 0.0

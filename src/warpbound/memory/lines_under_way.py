@@ -32,7 +32,8 @@ def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], acces
     """accesses : which instructions are recorded as accesses of global memory, (instructions,)."""
     issued = np.flatnonzero(accesses[stream])
     controls = [instruction.control for instruction in instructions]
-    board = np.array([-1 if control is None or control.write is None else control.write for control in controls])
+    boards = (None if control is None else control.write_scoreboard for control in controls)
+    board = np.array([-1 if number is None else number for number in boards])
     raised, awaited = board[stream[issued]], issued.copy()
     for number in distinct(raised[raised >= 0]).tolist():
         waits = np.array([control is not None and number in control.wait for control in controls])

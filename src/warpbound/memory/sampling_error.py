@@ -45,10 +45,10 @@ def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
         return Errors()
     if (weights > 1).sum() < 2:
         return None
-    each = _by_block(way, sectors.weight, sectors.levels, sectors.moved, weights)
+    each = _by_block(way, sectors.weight, sectors.levels, sectors.traffic, weights)
     totals = {name: float(weights @ values) for name, values in each.items()}
     like = _like_ends(way, sectors.weight, weights)
-    less = max(sectors.moved.unordered, sectors.moved.unpacked)
+    less = max(sectors.traffic.unordered, sectors.traffic.unpacked)
     order = {"fetched": less, "missed": less / SECTOR_B}
     single = _mostly_alone_in_class(way, weights)
     apart = [] if single else [_totals(part, *beyond(part)) for part in (half(way, blocks) for blocks in halves(way))]
@@ -79,8 +79,8 @@ def halves(way: PastL1) -> tuple[Flags, Flags]:
     are the only ones of their class. Where none is alone, one half has the first blocks and the other the last; where
     these would not show neighbours along each axis, both have all.
     """
-    numbers, weights = way.sampled.blocks, _weights(way)
-    order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(way.sampled.grid))
+    numbers, weights = way.sample.blocks, _weights(way)
+    order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(way.sample.grid))
     inner = order[weights[order] > 1]
     steps = np.diff(numbers[inner]) == 1
     alone = ~(np.append(steps, False) | np.append(False, steps))
@@ -98,7 +98,7 @@ def _classes(way: PastL1) -> NDArray[np.int64]:
     """The class of each sampled block, (b,), below the number of blocks; 0 for all where they are not told apart."""
     of_class = way.how.of_class
     if of_class is None:
-        return np.zeros(len(way.sampled.blocks), np.int64)
+        return np.zeros(len(way.sample.blocks), np.int64)
     return np.asarray(np.unique(of_class, return_inverse=True)[1].ravel(), np.int64)
 
 
@@ -116,21 +116,21 @@ def half(way: PastL1, blocks: Flags) -> PastL1:
     inner = weights > 1
     every, some = (np.bincount(classes, weights * choice, len(weights)) for choice in (inner, inner & blocks))
     more = np.where(inner, np.divide(every, some, out=np.ones(len(weights)), where=some > 0)[classes], 1.0)
-    sectors, own = way.seen, np.flatnonzero(blocks[way.seen.block])
+    sectors, own = way.dram_sectors, np.flatnonzero(blocks[way.dram_sectors.block])
     number = np.cumsum(blocks) - 1
     block = sectors.block[own]
     return replace(
         way,
-        touched=way.touched.some(own),
+        sectors=way.sectors.some(own),
         near=replace(way.near, **{name: values[own] for name, values in vars(way.near).items()}),
-        seen=replace(
+        dram_sectors=replace(
             sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block],
             weight=sectors.weight[own] * more[block], partly=sectors.partly[own],
             pairs=sectors.pairs.of_blocks(blocks, own),
         ),
-        sampled=replace(
-            way.sampled, blocks=way.sampled.blocks[blocks], of_class=_of(blocks, way.sampled.of_class),
-            weights=None if way.sampled.weights is None else (weights * more)[blocks],
+        sample=replace(
+            way.sample, blocks=way.sample.blocks[blocks], of_class=_of(blocks, way.sample.of_class),
+            weights=None if way.sample.weights is None else (weights * more)[blocks],
         ),
         how=replace(way.how, weights=(weights * more)[blocks], of_class=_of(blocks, way.how.of_class)),
     )  # fmt: skip
@@ -143,29 +143,29 @@ def _of(blocks: Flags, of_class: NDArray[np.int64] | None) -> NDArray[np.int64] 
 
 def _weights(way: PastL1) -> Reals:
     """Blocks that each sampled block stands for, (b,)."""
-    blocks = len(way.sampled.blocks)
+    blocks = len(way.sample.blocks)
     weights = way.how.weights
-    return np.full(blocks, way.sampled.of_blocks / blocks) if weights is None else weights
+    return np.full(blocks, way.sample.of_blocks / blocks) if weights is None else weights
 
 
 def _totals(way: PastL1, levels: Levels, traffic: DramTraffic) -> Mapping[str, float]:
     """Of the launch, by the names of `_by_block`."""
-    each = _by_block(way, way.seen.weight, levels, traffic, np.ones(len(way.sampled.blocks)))
+    each = _by_block(way, way.dram_sectors.weight, levels, traffic, np.ones(len(way.sample.blocks)))
     return {name: float(values.sum()) for name, values in each.items()}
 
 
 def _by_block(way: PastL1, weight: Reals, levels: Levels, traffic: DramTraffic, weights: Reals) -> dict[str, Reals]:
     """What each sampled block does, (b,) each, from the weight of its sectors and of itself."""
-    loads, in_l1 = way.seen.kind == READ, levels.level == L1
+    loads, in_l1 = way.dram_sectors.kind == READ, levels.level == L1
 
     def by_block(values: Flags | Reals) -> Reals:
-        return np.asarray(np.bincount(way.seen.block, weight * values, len(weights)) / weights)
+        return np.asarray(np.bincount(way.dram_sectors.block, weight * values, len(weights)) / weights)
 
-    missed, stored = by_block(_evened(way.seen.pairs.number_of_access, weight, traffic.share)), by_block(~loads)
+    missed, stored = by_block(_evened(way.dram_sectors.pairs.number_of_access, weight, traffic.share)), by_block(~loads)
     return {
         "loads": by_block(loads), "hits": by_block(loads & in_l1), "read": by_block(loads & ~in_l1),
         "past": by_block(~in_l1), "missed": missed, "fetched": SECTOR_B * missed,
-        "written": stored * traffic.written / max(1.0, float(weights @ stored)),
+        "written": stored * traffic.written_bytes / max(1.0, float(weights @ stored)),
     }  # fmt: skip
 
 
@@ -177,8 +177,8 @@ def _evened(number: NDArray[np.int64], weight: Reals, values: Reals) -> Reals:
 
 def _like_ends(way: PastL1, weight: Reals, weights: Reals) -> Reals:
     """Share of the other blocks that may be like each sampled one, (b,)."""
-    sample, inner = way.sampled, weights > 1
-    requested = np.bincount(way.seen.block, weight, len(weights)) / weights
+    sample, inner = way.sample, weights > 1
+    requested = np.bincount(way.dram_sectors.block, weight, len(weights)) / weights
     cut = (sample.blocks == sample.of_blocks - 1) & (requested > 0) & (requested < requested[inner].mean())
     rows = sample.of_blocks / sample.row
     sides = sum(1 / blocks for blocks in (sample.row, rows) if blocks > 1)

@@ -61,7 +61,7 @@ class How:
     of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
     length : instructions that the classes' evaluation counts for each sampled block, (b,), by which classes without a
     sampled block are interpolated; None: there are none.
-    followed : sectors beyond which not all lines are followed. persisting : the array whose lines persist in L2.
+    sector_limit : sectors beyond which not all lines are followed. persisting : the array whose lines persist in L2.
     """
 
     cache: str = "warm"
@@ -71,7 +71,7 @@ class How:
     grid: Grid | None = None
     of_class: NDArray[np.int64] | None = None
     length: Reals | None = None
-    followed: int = SECTORS_FOLLOWED
+    sector_limit: int = SECTORS_FOLLOWED
     persisting: str | None = None
 
 
@@ -82,11 +82,11 @@ class PastL1:
     part : share of all lines that is followed. priority : of each array and of what is in none, (arrays + 1,).
     """
 
-    touched: SectorList
+    sectors: SectorList
     near: Near
     rows: Rows
-    seen: dram.SampledSectors
-    sampled: Sampled
+    dram_sectors: dram.SampledSectors
+    sample: Sampled
     arrays: dram.Arrays
     machine: Facts
     part: float
@@ -112,7 +112,7 @@ class ServedSectors:
     sampled_loads: Reals
     answered_with: NDArray[np.int64]
     levels: Levels
-    moved: dram.DramTraffic
+    traffic: dram.DramTraffic
 
     @property
     def part(self) -> float:
@@ -132,7 +132,7 @@ class ServedSectors:
     @property
     def l2_misses(self) -> float:
         """Sectors of the launch that DRAM delivers, also those that L2 completes because a store has a part of them."""
-        return float((self.weight * self.moved.share).sum()) + self.moved.completed / SECTOR_B
+        return float((self.weight * self.traffic.share).sum()) + self.traffic.completed / SECTOR_B
 
     @property
     def led_misses(self) -> float:
@@ -147,19 +147,19 @@ class ServedSectors:
     @property
     def far(self) -> float:
         """Loaded sectors of the launch that the far partition of L2 serves."""
-        return float((self.weight * self.moved.far)[self.kind == READ].sum())
+        return float((self.weight * self.traffic.far)[self.kind == READ].sum())
 
     def sectors_from(self, size: int) -> Reals:
         """Loaded sectors by instruction from L1, L2 and DRAM, (instructions, 3)."""
         loads = self.kind == READ
-        in_l1, share = self.levels.level[loads] == L1, self.moved.share[loads]
+        in_l1, share = self.levels.level[loads] == L1, self.traffic.share[loads]
         parts = np.stack([in_l1, ~in_l1 * (1.0 - share), share], axis=1) * self.weight[loads, None]
         return np.stack([added(self.instruction[loads], part, size) for part in parts.T], axis=1)
 
     def far_share(self, size: int) -> Reals:
         """Share of the far partition in the loaded sectors that L2 serves, (instructions,)."""
         loads = self.kind == READ
-        far = added(self.instruction[loads], (self.weight * self.moved.far)[loads], size)
+        far = added(self.instruction[loads], (self.weight * self.traffic.far)[loads], size)
         return np.minimum(1.0, _ratio(far, self.sectors_from(size)[:, 1]))
 
     def requests_from(self, size: int, loads: Reals) -> Reals:
@@ -174,7 +174,7 @@ class ServedSectors:
         return self._slowest(size, loads, self.answered_with)
 
     def _slowest(self, size: int, loads: Reals, by: NDArray[np.int64]) -> Reals:
-        level, share = self.levels.level[by], self.moved.share[by]
+        level, share = self.levels.level[by], self.traffic.share[by]
         if self.part < 1:
             return self._by_pairs(size, loads, level, share)
         own = np.flatnonzero(self.kind == READ)
@@ -219,7 +219,7 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         np.concatenate([part.weight for part in parts]),
         np.concatenate([part.accesses.warp for part in parts]),
     )
-    touched, part = _followed(parts, how.followed)
+    touched, part = _followed(parts, how.sector_limit)
     at, block = touched.row, block_of_warp(trace)[warp]
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
     rank, ahead = step_and_age(program, trace, plan, warp, when)
@@ -273,7 +273,7 @@ def _priority(
 
 def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], way: PastL1) -> NDArray[np.int64]:
     """As of `ServedSectors`: for loads of global memory, by the longest recorded warp's waits."""
-    at, accesses = way.touched.row, parts[0].accesses
+    at, accesses = way.sectors.row, parts[0].accesses
     own = np.flatnonzero((way.rows.kind[at] == READ) & (at < len(accesses.warp)))
     result = np.arange(len(at))
     if not trace.streams or not way.near.hit[own].any():
@@ -285,7 +285,7 @@ def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], w
     when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
     block, rank = block_of_warp(trace)[warp][at[own]], way.rows.rank[at[own]]
     way_of_warp = lines_under_way.course(program.instructions, stream, recorded)
-    loaded = lines_under_way.Loaded(way.touched.sector[own], block, rank, way.near.hit[own], when)
+    loaded = lines_under_way.Loaded(way.sectors.sector[own], block, rank, way.near.hit[own], when)
     with_miss = lines_under_way.answered_with(loaded, way_of_warp)
     result[own] = own[with_miss]
     return result
@@ -300,10 +300,10 @@ def _bytes_of_lane(program: Program, parts: tuple[Space, Space]) -> NDArray[np.i
 
 def beyond(way: PastL1) -> tuple[Levels, dram.DramTraffic]:
     """The levels that serve the sectors past L1, and the DRAM traffic of the launch."""
-    prints = dram.L2Footprints(way.seen, way.sampled, way.arrays, way.machine, way.part, way.priority)
+    prints = dram.L2Footprints(way.dram_sectors, way.sample, way.arrays, way.machine, way.part, way.priority)
     how = way.how.method, way.how.cache if prints.complete else "cold"
     where = way.machine, way.part, prints.shares_of_l2(), prints.priority
-    result = levels(way.touched, way.rows, way.near, where, how)
+    result = levels(way.sectors, way.rows, way.near, where, how)
     return result, dram.dram_traffic(prints, result, way.how.cache)
 
 

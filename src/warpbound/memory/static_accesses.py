@@ -47,7 +47,7 @@ class Access:
     row_stride : the same inside rows of 16, 8, 4 or 2 lanes, as blocks of that width have them.
     first_touch : share of those sectors that no access before it in the same iteration, nor one iteration before,
     touched.
-    served : shares of a load's executions of which L1, L2 and DRAM answered the slowest sector; empty if unknown.
+    level_shares : shares of a load's executions of which L1, L2 and DRAM answered the slowest sector; empty if unknown.
     """
 
     sectors: float = 0.0
@@ -59,7 +59,7 @@ class Access:
     row_stride: int | None = None
     depends_on: str = ""
     first_touch: float = 1.0
-    served: tuple[float, ...] = ()
+    level_shares: tuple[float, ...] = ()
 
 
 Predicted = Mapping[tuple[int, str], Access]  # (instruction, global or shared)

@@ -93,7 +93,7 @@ def _counters(x: LaunchCase, prediction: Prediction) -> list[ComparedCounter]:
 
 def _counter(counter: Counter, row: tuple[str, float], x: LaunchCase, prediction: Prediction) -> ComparedCounter:
     name, value = row
-    our_value = counter.predicted(prediction)
+    our_value = counter.prediction(prediction)
     ratio = our_value / value if our_value is not None and value else None
     return ComparedCounter(
         name=name, unit=counter.unit, measured=value, predicted=our_value, ratio=ratio,
@@ -162,8 +162,8 @@ def _issued(x: LaunchCase, work: Work) -> NDArray[np.float64] | None:
     """Warp instructions of the launch by instruction; None in static mode."""
     if work.observed is None or work.whole.warps is None:
         return None
-    issued = np.asarray(work.observed.executed, dtype=np.float64) * work.whole.warps
-    return issued if work.idle is None else issued + np.asarray(work.idle.executed, dtype=np.float64)
+    issued = np.asarray(work.observed.executions, dtype=np.float64) * work.whole.warps
+    return issued if work.idle is None else issued + np.asarray(work.idle.executions, dtype=np.float64)
 
 
 def _lines(x: LaunchCase, instructions: Sequence[ComparedInstruction]) -> list[ComparedLine]:

@@ -40,11 +40,11 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Counter:
-    """names : of the counter in reports, the first that a report has. predicted : None where nothing is predicted."""
+    """names : of the counter in reports, the first that a report has. prediction : None where nothing is predicted."""
 
     names: tuple[str, ...]
     unit: str
-    predicted: Callable[[Prediction], float | None]
+    prediction: Callable[[Prediction], float | None]
 
 
 def _times(number: float | None, factor: float) -> float | None:

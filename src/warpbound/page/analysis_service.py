@@ -249,8 +249,8 @@ def _written(name: str, board: Gpu, values: dict[str, float]) -> Subject:
     block = Block(threads, shape.registers or BARE_BLOCK.registers, int(shape.shared_bytes or 0))
     subject = Subject(case.name, board, block, x, x.work, None, int(x.blocks_per_sm or 0))
     subject = with_kernel(subject, kernel_values(values))
-    assert subject.launched is not None
-    return replace(subject, entry=workload_prediction.predicted_of(case, subject.launched, tuple(MODELS)))
+    assert subject.facts is not None
+    return replace(subject, entry=workload_prediction.predicted_of(case, subject.facts, tuple(MODELS)))
 
 
 def _case(name: str, numbers: dict[str, float]) -> WorkloadCase:
@@ -290,17 +290,17 @@ def _of_answer(answer: Answer, board: Gpu, launch: Launch | None) -> Subject:
 
 def _with_symbols(subject: Subject, state: State) -> Subject:
     """Predictions of papers' models with their own symbols as set, in place of those for the launch."""
-    x, entry = subject.launched, subject.entry
+    x, entry = subject.facts, subject.entry
     own_symbols = symbols(dict(state.values))
     if x is None or entry is None or not own_symbols:
         return subject
-    x = replace(x, given={**x.given, **{name: {**x.given.get(name, {}), **own} for name, own in own_symbols.items()}},
-                given_by="set by hand:")  # fmt: skip
+    merged = {name: {**x.file_symbols.get(name, {}), **own} for name, own in own_symbols.items()}
+    x = replace(x, file_symbols={**x.file_symbols, **merged}, given_by="set by hand:")
     changed: Any = msgspec.structs.replace(entry, models=entry.models | answers(tuple(own_symbols), x))
     if subject.figures:
         inputs = subject.figures.inputs | {name: _numbers_of(inputs_of(name, x)) for name in own_symbols}
         changed = msgspec.structs.replace(changed, figures=msgspec.structs.replace(subject.figures, inputs=inputs))
-    return replace(subject, launched=x, entry=changed)
+    return replace(subject, facts=x, entry=changed)
 
 
 def _numbers_of(inputs: Any) -> dict[str, float] | None:

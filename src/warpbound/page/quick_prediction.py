@@ -15,7 +15,7 @@ THOUSAND = 1000.0
 
 
 def _launch(subject: Subject) -> LaunchedWork:
-    x = subject.launched
+    x = subject.facts
     assert x is not None
     assert x.blocks
     per_block = -(-(x.threads_per_block or subject.block.threads) // 32)
@@ -24,7 +24,7 @@ def _launch(subject: Subject) -> LaunchedWork:
 
 def can_time(subject: Subject) -> bool:
     """Whether the subject is a launch in blocks whose every count is known."""
-    x = subject.launched
+    x = subject.facts
     if x is None or not x.blocks or not subject.fitting:
         return False
     return x.work.warps is not None and x.work.unit == "warp"

@@ -40,12 +40,12 @@ def estimated(own: Subject, board: Gpu, launch: Launch | None, values: Mapping[s
     block = _block(own, launch, numbers)
     same = board == own.gpu and block == own.block and (launch is None or own.launch == launch)
     subject = replace(own, gpu=board, block=block, launch=launch or own.launch, estimated=not same or bool(numbers))
-    if own.launched is None or own.entry is None or launch is None:
+    if own.facts is None or own.entry is None or launch is None:
         return subject
     if not same:
         subject = _launched_anew(subject, own, launch, block)
     notes = () if own.launch is None or launch.args == own.launch.args else (EXECUTED,)
-    if any(name not in own.launched.work.held for name in _changed(own.gpu, board)):
+    if any(name not in own.facts.work.held for name in _changed(own.gpu, board)):
         notes = (*notes, SCHEDULED)
     subject = replace(subject, notes=notes)
     return with_kernel(subject, numbers)
@@ -53,13 +53,13 @@ def estimated(own: Subject, board: Gpu, launch: Launch | None, values: Mapping[s
 
 def with_kernel(subject: Subject, numbers: Mapping[str, float]) -> Subject:
     """The subject with the kernel's numbers that are set by hand."""
-    if subject.launched is None or not numbers:
+    if subject.facts is None or not numbers:
         return subject
-    x = overridden_launch(subject.launched, numbers)
+    x = overridden_launch(subject.facts, numbers)
     fitting = subject.fitting
     if WARPS in numbers:
         fitting = whole_blocks(numbers[WARPS], x.threads_per_block or subject.block.threads)
-    return replace(subject, launched=x, focus=x.work, fitting=fitting, overridden=True)
+    return replace(subject, facts=x, focus=x.work, fitting=fitting, overridden=True)
 
 
 def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) -> Block:
@@ -70,7 +70,7 @@ def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) ->
 
 
 def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block) -> Subject:
-    x, board = own.launched, subject.gpu
+    x, board = own.facts, subject.gpu
     assert x is not None
     assert own.kernel is not None
     blocks = _product(launch.grid)
@@ -81,7 +81,7 @@ def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block)
     _refuse_empty(own.name, board, residency)
     return replace(
         subject,
-        launched=_scaled(x, own.gpu, board, (blocks, block.threads, residency)),
+        facts=_scaled(x, own.gpu, board, (blocks, block.threads, residency)),
         fitting=residency.fitting_blocks_per_sm,
     )
 

@@ -71,8 +71,8 @@ def sections(defaults: SliderDefaults, state: State) -> list[Section]:
 
 def _run(defaults: SliderDefaults, state: State) -> Section:
     own = defaults.own
-    if own.written and own.launched is not None:
-        controls = written_controls(own.launched, threads_control(own))
+    if own.written and own.facts is not None:
+        controls = written_controls(own.facts, threads_control(own))
         return Section("The launch", DESCRIBED, controls, len(controls), "open")
     launch_rows, rest = launch_controls(own.launch) if own.compiled else ([], [])
     return Section("The launch", RUNS, [*launch_rows, *rest], len(launch_rows), "open")
@@ -82,7 +82,7 @@ def _kernel(defaults: SliderDefaults, state: State) -> Section:
     counts_override = defaults.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
     block = block_controls(defaults.own) if counts_override else []
     every = [*work_controls(defaults.kernel), *block]
-    return Section("The kernel", COUNTS, every, 1 if defaults.kernel.launched is not None else len(every))
+    return Section("The kernel", COUNTS, every, 1 if defaults.kernel.facts is not None else len(every))
 
 
 def _board(defaults: SliderDefaults, state: State) -> Section:

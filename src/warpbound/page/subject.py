@@ -44,7 +44,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Subject:
-    """launched, focus, entry : None without a known launch or known work. launch : the requested one.
+    """facts, focus, entry : None without a known launch or known work. launch : the requested one.
 
     estimated : whether waits, residency or waves were scaled instead of analysed anew. imagined : whether numbers of
     the kernel are set by hand (see page.work_overrides). changes : numbers set by hand that the entry follows.
@@ -56,7 +56,7 @@ class Subject:
     name: str
     gpu: Gpu
     block: Block
-    launched: LaunchFacts | None = None
+    facts: LaunchFacts | None = None
     focus: Workload | None = None
     entry: KernelResult | WorkloadResult | None = None
     fitting: int = 0

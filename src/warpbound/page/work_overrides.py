@@ -60,7 +60,7 @@ def threads_control(subject: Subject) -> Control:
 
 def work_controls(subject: Subject) -> list[Control]:
     """Controls of the kernel's work; none without a known launch. Resident warps first."""
-    x = subject.launched
+    x = subject.facts
     if x is None:
         return []
     controls = [_resident_warps(x)] if x.warps_per_sm else []
@@ -96,7 +96,7 @@ def _together(work: Workload) -> float:
 def _given(x: LaunchFacts) -> dict[str, float]:
     """MODEL.SYMBOL, or MODEL.SYMBOL.PART where there are several -> number."""
     numbers: dict[str, Any] = {}
-    for model, symbols in x.given.items():
+    for model, symbols in x.file_symbols.items():
         for symbol, value in symbols.items() if model not in WITH_VIEWS else ():
             parts = value.items() if isinstance(value, Mapping) else [("", value)]
             numbers |= {".".join(filter(None, (model, symbol, part))): number for part, number in parts}
@@ -185,7 +185,7 @@ def whole_blocks(warps: float, threads_per_block: int) -> int:
 
 def overridden_launch(x: LaunchFacts, numbers: Numbers) -> LaunchFacts:
     """The launch with changed work per warp and changed resident warps."""
-    x = replace(x, work=overridden_work(x.work, numbers), given=_overridden_given(x, numbers))
+    x = replace(x, work=overridden_work(x.work, numbers), file_symbols=_overridden_given(x, numbers))
     warps = numbers.get(WARPS)
     if warps is None:
         return x
@@ -198,7 +198,7 @@ def overridden_launch(x: LaunchFacts, numbers: Numbers) -> LaunchFacts:
 def _overridden_given(x: LaunchFacts, numbers: Numbers) -> Mapping[str, Mapping[str, Any]]:
     own = {key.removeprefix(GIVEN): value for key, value in numbers.items() if key.startswith(GIVEN)}
     if not own:
-        return x.given
+        return x.file_symbols
 
     def changed(model: str, symbol: str, value: Any) -> Any:
         name = f"{model}.{symbol}"
@@ -207,7 +207,7 @@ def _overridden_given(x: LaunchFacts, numbers: Numbers) -> Mapping[str, Mapping[
         return own.get(name, value)
 
     return {model: {symbol: changed(model, symbol, value) for symbol, value in symbols.items()}
-            for model, symbols in x.given.items()}  # fmt: skip
+            for model, symbols in x.file_symbols.items()}  # fmt: skip
 
 
 def overridden_case(case: "Case", numbers: Numbers) -> "Case":

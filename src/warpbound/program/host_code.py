@@ -78,7 +78,7 @@ class Source:
     """A source file, split into device code and what the host part says about kernels.
 
     device : the device code with its lines in place. headers : the same of the user's headers, by name.
-    kernels : its kernels as written. launched : the instances that the host launches or that are spelled out,
+    kernels : its kernels as written. instances : the instances that the host launches or that are spelled out,
     and the kernels that only a launch keeps alive (static ones), as name expressions. deduced : kernel templates that
     the host launches without template arguments.
     absent : headers in angle brackets that are nowhere and were blanked. unread_line : the first line
@@ -88,7 +88,7 @@ class Source:
     device: str
     headers: dict[str, str]
     kernels: tuple[Signature, ...]
-    launched: tuple[str, ...]
+    instances: tuple[str, ...]
     deduced: tuple[str, ...] = ()
     absent: tuple[str, ...] = ()
     unread_line: int | None = None
@@ -101,7 +101,7 @@ class _Item:
     node: Any
     text: str
     declares: frozenset[str]
-    needed: bool
+    stays: bool
 
 
 def split_host_code(
@@ -135,13 +135,13 @@ def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], 
     launched, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
     made = lambdas(roots[""], (*launched, instance))
     _keep_what_is_named(everything, {word for name in (*launched, instance, made) for word in _WORD.findall(name)})
-    words = {word for item in everything if item.needed for word in _LIBRARY.findall(item.text)}
+    words = {word for item in everything if item.stays for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, words)
     blanked = {
         name: _blank(code.encode(), _host_parts(roots[name], items[name], marks, includes))
         for name, code in {"": text, **headers}.items()
     }
-    launching = [item.node for item in items[""] if not item.needed and "<<<" in item.text]
+    launching = [item.node for item in items[""] if not item.stays and "<<<" in item.text]
     return Source(
         f"{blanked.pop('')}\n{made}" if made else blanked.pop(""), blanked, kernels, launched, unknown,
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
@@ -198,15 +198,15 @@ def _without_limit(names: re.Match[str]) -> str:
 class _Includes:
     """Which `#include` lines stay: all of them, but not host headers and libraries that only host code needs."""
 
-    known: Callable[[str], bool]
-    named: set[str]  # libraries that device code names: std, thrust
+    is_header: Callable[[str], bool]
+    libraries: set[str]  # libraries that device code names: std, thrust
 
     def stays(self, line: str) -> bool:
         match = _HEADER.search(line)
         if match is None:
             return True
         library = "std" if match[1] in FOR_STD else match[1].partition("/")[0]
-        return self.known(match[1]) and (library not in ("std", "thrust") or library in self.named)
+        return self.is_header(match[1]) and (library not in ("std", "thrust") or library in self.libraries)
 
 
 def _words_for(mark: re.Pattern[str], roots: Iterable[Any]) -> re.Pattern[str]:
@@ -237,7 +237,7 @@ def _items(root: Any, marks: re.Pattern[str]) -> Iterator[_Item]:
         text = node.text.decode(errors="replace")
         if node.type in _MACROS:
             words = _WORD.findall(text)
-            yield _Item(node, text, frozenset(words[1:2]), needed=False)
+            yield _Item(node, text, frozenset(words[1:2]), stays=False)
             continue
         whole = _is_class(node) or _is_class(node.children[-1] if node.children else node)
         is_kept = not whole and marks.search(_head(node)) is not None
@@ -253,13 +253,13 @@ def _is_class(node: Any) -> bool:
 def _keep_what_is_named(items: Iterable[_Item], instance_words: set[str]) -> None:
     """Spread from the kept items, and from the words of the instances that are launched, to those that declare a word
     in them. A host function is never kept."""
-    waiting = [item for item in items if not item.needed and not _is_host_function(item.node)]
-    words = instance_words.union(word for item in items if item.needed for word in _WORD.findall(item.text))
+    waiting = [item for item in items if not item.stays and not _is_host_function(item.node)]
+    words = instance_words.union(word for item in items if item.stays for word in _WORD.findall(item.text))
     while result := [item for item in waiting if item.declares & words]:
         for item in result:
-            item.needed = True
+            item.stays = True
             words |= set(_WORD.findall(item.text))
-        waiting = [item for item in waiting if not item.needed]
+        waiting = [item for item in waiting if not item.stays]
 
 
 def _is_host_function(node: Any) -> bool:
@@ -348,10 +348,10 @@ def _host_parts(root: Any, items: list[_Item], marks: re.Pattern[str], includes:
         if item.node.type in _MACROS or item.text.split() == ["using", "namespace", "std;"]:
             continue
         is_namespace = item.text.startswith("using namespace") and "std" not in item.text
-        if not item.needed and not is_namespace:
+        if not item.stays and not is_namespace:
             around = item.node.parent  # `extern "C"` before one function goes with it
             yield around if around is not None and around.type == "linkage_specification" else item.node
-        elif item.needed and _holds_class(item.node):
+        elif item.stays and _holds_class(item.node):
             yield from _host_members(_class_of(item.node), marks)
 
 

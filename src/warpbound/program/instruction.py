@@ -21,15 +21,15 @@ class Control:
 
     stall : cycles before the same warp may issue its next instruction, 0 to 15.
     yields : the warp offers its slot to another one (the bit is stored inverted).
-    write, read : scoreboard raised until the result is written, or the sources are read; None for none.
+    write_scoreboard, read_scoreboard : raised until the result is written, or the sources are read; None for none.
     wait : scoreboards (0 to 5) that must be down before this instruction issues.
     reuse : one bit per source slot kept in the operand cache.
     """
 
     stall: int
     yields: bool
-    write: int | None
-    read: int | None
+    write_scoreboard: int | None
+    read_scoreboard: int | None
     wait: tuple[int, ...]
     reuse: int
 
@@ -129,8 +129,8 @@ def decoded_control(bits: int) -> Control:
     return Control(
         stall=bits & 15,
         yields=not bits >> 4 & 1,
-        write=None if write_scoreboard == NO_SCOREBOARD else write_scoreboard,
-        read=None if read_scoreboard == NO_SCOREBOARD else read_scoreboard,
+        write_scoreboard=None if write_scoreboard == NO_SCOREBOARD else write_scoreboard,
+        read_scoreboard=None if read_scoreboard == NO_SCOREBOARD else read_scoreboard,
         wait=tuple(i for i in range(6) if wait >> i & 1),
         reuse=bits >> 17 & 15,
     )

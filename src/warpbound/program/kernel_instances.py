@@ -27,12 +27,12 @@ class NoInstance(InputError):
 class Kernels:
     """The kernels that a file and its headers define.
 
-    launched : name expressions of the instances that the host launches or that are spelled out, and of the kernels
+    instances : name expressions of the instances that the host launches or that are spelled out, and of the kernels
     that only a launch keeps alive. deduced : templates that the host launches without template arguments.
     """
 
     signatures: tuple[Signature, ...]
-    launched: tuple[str, ...]
+    instances: tuple[str, ...]
     deduced: tuple[str, ...] = ()
 
     @property
@@ -44,7 +44,7 @@ class Kernels:
     @property
     def defaults(self) -> tuple[str, ...]:
         """The instances of templates whose parameters all have defaults, where nothing else instantiates them."""
-        names = {name.partition("<")[0].strip() for name in self.launched} | set(self.deduced)
+        names = {name.partition("<")[0].strip() for name in self.instances} | set(self.deduced)
         return tuple(
             f"{kernel.qualified}<>" for kernel in self.signatures if kernel.defaulted and kernel.qualified not in names
         )

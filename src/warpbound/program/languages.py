@@ -19,12 +19,12 @@ class Language:
     """A language of text files.
 
     ending : files with it are always of this language; empty where only the text tells.
-    recognised : whether a text is of this language. read : text, file name, machine -> its kernels.
+    recognised : whether a text is of this language. reader : text, file name, machine -> its kernels.
     """
 
     ending: str
     recognised: Callable[[str, Gpu], bool]
-    read: Callable[[str, str, Gpu], tuple[Program, ...]]
+    reader: Callable[[str, str, Gpu], tuple[Program, ...]]
 
 
 LANGUAGES = [  # the first that recognises the text reads it; all else is CUDA C++

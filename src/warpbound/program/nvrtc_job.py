@@ -62,7 +62,7 @@ class Job:
         if source.unread_line is not None:
             notes += (f"line {source.unread_line}: host code that is not understood; a launch in it may be overlooked",)
         if not self.options.instance:
-            kernels, there = Kernels(source.kernels, source.launched, source.deduced), with_code(output.cubin)
+            kernels, there = Kernels(source.kernels, source.instances, source.deduced), with_code(output.cubin)
             notes += kernels.notes(there)
             notes += tuple(_not_deduced(name) for name in source.deduced if name not in there)
         titles = {mangled: name for mangled, name in output.titles.items() if "(" not in name}  # sums are demangled
@@ -76,7 +76,7 @@ class Job:
 
         Host code blanked; blanked in the user's headers too; the file as it is.
         """
-        instances = list(source.launched)
+        instances = list(source.instances)
         if self.options.instance:
             instances.append(qualified(self.options.instance, source.kernels))
         attempts = [(source.device, {}), (source.device, source.headers), (self.text, {})]
@@ -168,7 +168,7 @@ class Job:
         raise self._uninstantiated(source)
 
     def _uninstantiated(self, source: Source) -> InputError:
-        kernels = Kernels(source.kernels, source.launched, source.deduced)
+        kernels = Kernels(source.kernels, source.instances, source.deduced)
         if not source.deduced:
             return kernels.none(self.name)
         template = next(kernel for kernel in source.kernels if kernel.qualified == source.deduced[0])

@@ -55,7 +55,7 @@ def is_raw_sass(text: str, machine: Gpu) -> bool:
         return False
     lines = [line for line in _lines(text) if line.code or line.label]
     mnemonics = [line.mnemonic for line in lines if line.mnemonic]
-    good = sum(opcode_facts(*opcode, machine.arch).known for opcode in mnemonics)
+    good = sum(opcode_facts(*opcode, machine.arch).is_known for opcode in mnemonics)
     return good > 0 and good + sum(not line.code for line in lines) >= _ENOUGH * len(lines)
 
 
@@ -132,8 +132,8 @@ def _control(match: re.Match[str]) -> Control:
     return Control(
         stall=int(stall) & 15,
         yields=yields == "Y",
-        write=None if write_scoreboard == "-" else int(write_scoreboard),
-        read=None if read_scoreboard == "-" else int(read_scoreboard),
+        write_scoreboard=None if write_scoreboard == "-" else int(write_scoreboard),
+        read_scoreboard=None if read_scoreboard == "-" else int(read_scoreboard),
         wait=tuple(int(board) for board in wait if board != "-"),
         reuse=0,
     )

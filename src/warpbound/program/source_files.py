@@ -125,7 +125,7 @@ def _from_text(  # noqa: PLR0913  (what a compilation needs)
         by_ending = (language for language in LANGUAGES if ending and language.ending == ending)
         by_text = (language for language in LANGUAGES if language.recognised(text, machine))
         if language := next(chain(by_ending, by_text), None):
-            return language.read(text, name, machine)
+            return language.reader(text, name, machine)
     place = source.parent if isinstance(source, Path) else None
     options = with_build(options, source) if isinstance(source, Path) else options
     whole = replace(options, include=(place or Path(), *options.include), home=place)

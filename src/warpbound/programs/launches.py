@@ -122,7 +122,7 @@ class Effect:
     None : it has been read and then changed, so that an equal launch does something else.
     """
 
-    read: dict[int, object | None] = field(default_factory=dict)
+    contents: dict[int, object | None] = field(default_factory=dict)
     stored: dict[int, object] = field(default_factory=dict)
 
 
@@ -159,7 +159,7 @@ class Executor:
         if waits_for_grid(request.kernel.program):
             request.kernel.module.make_barrier()
         image = HeapImage(self.heap, self.heap.bytes)
-        image.printed = output
+        image.output = output
         if self.out_of_bounds == PASS:
             image.let_strays_pass()
         began = time.thread_time()
@@ -189,7 +189,7 @@ class Executor:
 
     def _effect(self, image: HeapImage) -> Effect:
         pieces, changing = self.heap.pieces, image.read & image.stored
-        effect = Effect(read={pieces[i].start: None if i in changing else self._contents(i) for i in image.read})
+        effect = Effect(contents={pieces[i].start: None if i in changing else self._contents(i) for i in image.read})
         for i in image.stored:
             self.heap.changed_piece(i)
         effect.stored = {pieces[i].start: self._contents(i) for i in image.stored}
@@ -197,10 +197,10 @@ class Executor:
 
     def _stands(self, effect: Effect) -> bool:
         """Whether what the launch read and wrote is as it was after it."""
-        if any(contents is None for contents in effect.read.values()):
+        if any(contents is None for contents in effect.contents.values()):
             return False
         at = {piece.start: i for i, piece in enumerate(self.heap.pieces)}
-        whole = effect.read | effect.stored
+        whole = effect.contents | effect.stored
         return all(start in at and self._contents(at[start]) == contents for start, contents in whole.items())
 
     def _contents(self, index: int) -> object:

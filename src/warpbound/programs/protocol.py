@@ -94,12 +94,12 @@ class Question:
 
 @dataclass(frozen=True)
 class Answer:
-    """error : of CUDA; printed : text of kernels that the program prints when it next waits for the device."""
+    """error : of CUDA; output : text of kernels that the program prints when it next waits for the device."""
 
     words: tuple[int, ...] = ()
     data: bytes = b""
     error: CudaError = CudaError.SUCCESS
-    printed: bytes = b""
+    output: bytes = b""
 
 
 def header() -> str:
@@ -124,8 +124,8 @@ def receive(channel: socket.socket) -> Question | None:
 def send(channel: socket.socket, answer: Answer) -> None:
     """Raises OSError where the program has ended."""
     words = struct.pack(f"<{len(answer.words)}Q", *(word & (1 << 64) - 1 for word in answer.words))
-    head = _HEAD.pack(answer.error, len(answer.words), len(answer.data), len(answer.printed))
-    channel.sendall(head + words + answer.data + answer.printed)
+    head = _HEAD.pack(answer.error, len(answer.words), len(answer.data), len(answer.output))
+    channel.sendall(head + words + answer.data + answer.output)
 
 
 def hello(channel: socket.socket) -> tuple[int, int] | None:

@@ -55,7 +55,7 @@ def _launch(number: int, launch: Done, board: Gpu) -> RunLaunch:
         bottleneck=result.bottleneck if result else None,
         blocks_per_sm=result.blocks_per_sm if result else None,
         warps_per_sm=result.warps_per_sm if result else None, warp_instructions=instructions,
-        executed=launch.executed, timed_as=timing.number if timing and timing.number != number else None,
+        executed=launch.execution, timed_as=timing.number if timing and timing.number != number else None,
         not_timed=(timing.why_not or None) if timing else "left out by the choice of launches",
         assumed=list(result.assumed) if result else [],
     )  # fmt: skip

@@ -49,7 +49,7 @@ class Done:
 
     request: Request
     timing: Timing | None
-    executed: Executed
+    execution: Executed
     start_s: float
 
 
@@ -279,7 +279,7 @@ class Session:
                 how, error = "failed", self._failure(failure)
         self.log.launches.append(Done(request, timing, how, start))
         self.log.busy_s = self.executor.seconds
-        return Answer(error=error, printed=b"".join(output))
+        return Answer(error=error, output=b"".join(output))
 
     def _failure(self, failure: KernelFailure) -> CudaError:
         if failure.not_executed:

@@ -24,7 +24,7 @@ def described(question: Question) -> Texture:
     numbers, border = numbers[:3], numbers[3:]
     sampling = Sampling(
         address=(x, y, z), filter="linear" if filters else "point",
-        read=READINGS[reads] if bits < WORD else "element", coordinates="normalized" if scaled else "texels",
+        read_mode=READINGS[reads] if bits < WORD else "element", coordinates="normalized" if scaled else "texels",
         border=struct.unpack("<4f", struct.pack("<4I", *border)),
     )  # fmt: skip
     first = Texture(address, width, height, pitch_B, NUMBERS[number], bits, channels, sampling, depth)

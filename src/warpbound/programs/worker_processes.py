@@ -31,8 +31,8 @@ class Part:
     """What one process has done. strays : as of the image. seconds : of its processor time. problem : reason and hint
     of the error that ended it."""
 
-    printed: list[bytes]
-    read: set[int]
+    output: list[bytes]
+    allocations_read: set[int]
     stored: set[int]
     strays: int
     seconds: float
@@ -50,11 +50,11 @@ def run_all_blocks(kernel: Kernel, image: HeapImage, instructions: float) -> flo
         run_blocks(kernel, blocks, STEP_LIMIT, make_chunk=chunk_maker(kernel))
         return 0.0
     parts = _in_processes([partial(_part, kernel, image, own) for own in shares(kernel, blocks, processes)])
-    if image.printed is not None:
-        image.printed += [text for part in parts for text in part.printed]
+    if image.output is not None:
+        image.output += [text for part in parts for text in part.output]
     image.strays = sum(part.strays for part in parts)
     for part in parts:
-        image.read |= part.read
+        image.read |= part.allocations_read
         image.stored |= part.stored
     for part in parts:
         if part.problem is not None:
@@ -78,13 +78,13 @@ def shares(kernel: Kernel, blocks: NDArray[np.int64], processes: int) -> list[ND
 
 
 def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
-    image.printed = [] if image.printed is not None else None
+    image.output = [] if image.output is not None else None
     problem, began = None, time.thread_time()
     try:
         run_blocks(kernel, blocks, STEP_LIMIT, make_chunk=chunk_maker(kernel))
     except InputError as error:
         problem = error.reason, error.hint
-    return Part(image.printed or [], image.read, image.stored, image.strays, time.thread_time() - began, problem)
+    return Part(image.output or [], image.read, image.stored, image.strays, time.thread_time() - began, problem)
 
 
 def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:

@@ -102,7 +102,7 @@ def validation_entry(results: Sequence[Judged], form: str) -> CampingValidation:
     """The answer of `campprof validate`."""
     return CampingValidation(form, [
         ValidatedKernel(
-            kernel=row.known.name, camping=row.known.camping, warps_per_sm=row.known.warps.tolist(),
+            kernel=row.application.name, camping=row.application.camping, warps_per_sm=row.application.warps.tolist(),
             time_s=row.times.tolist(), best_s=row.band.best.tolist(), worst_s=row.band.worst.tolist(),
             degree=row.degrees.tolist(),
             best_error=row.best_error, worst_error=row.worst_error, line_error=row.line_error,
@@ -120,7 +120,7 @@ def validation_text(results: Sequence[Judged]) -> RenderableType:
         degrees = [value for value in kernel.degrees.tolist() if math.isfinite(value)]
         degree = f"{degrees[len(degrees) // 2]:.2f}" if degrees else "-"
         errors = (f"{amount(100 * value)} %" for value in (kernel.best_error, kernel.worst_error, kernel.line_error))
-        table.add_row(kernel.known.name, kernel.known.camping, degree, *errors)
+        table.add_row(kernel.application.name, kernel.application.camping, degree, *errors)
     return Group(
         Fitting(table),
         Text("best, worst, line: geometric-mean errors of those bounds and of the application line;", "dim"),

@@ -57,8 +57,8 @@ class Printed:
     """What the paper has: a value, whether it was measured, what is known where it differs from ours."""
 
     value: str | None = None
-    measured: bool = False
-    read: bool = False       # follows from the paper's words or a figure, which do not print it
+    from_measurement: bool = False
+    from_reading: bool = False       # follows from the paper's words or a figure, which do not print it
     reading: str = ""        # the reading that was adopted
     contradiction: str = ""  # what in the paper contradicts the value
 
@@ -178,8 +178,8 @@ def _printed(tables: Mapping[str, Mapping[str, Any]], names_read: Sequence[str])
     return {
         what: Printed(
             value=tables["printed"].get(what, tables["measured"].get(what)),
-            measured=what in tables["measured"],
-            read=what in names_read,
+            from_measurement=what in tables["measured"],
+            from_reading=what in names_read,
             reading=tables["readings"].get(what, ""),
             contradiction=tables["contradictions"].get(what, ""),
         )

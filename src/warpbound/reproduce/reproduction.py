@@ -75,13 +75,13 @@ def compared(what: str, unit: str, paper: Printed, ours: float | str) -> Row:
     agreement = _agreement(paper.value, ours)
     if agreement is Verdict.DIFFERS and paper.contradiction:
         agreement = Verdict.CONTRADICTS
-    if paper.measured:
+    if paper.from_measurement:
         agreement = Verdict.STANDS_IN
-    elif paper.read and agreement is not Verdict.DIFFERS and agreement is not Verdict.CONTRADICTS:
+    elif paper.from_reading and agreement is not Verdict.DIFFERS and agreement is not Verdict.CONTRADICTS:
         agreement = Verdict.READ
     reading = "; ".join(part for part in (paper.contradiction, paper.reading) if part)
     unit = "1" if isinstance(ours, str) else unit
-    return Row(what, unit, paper.value, ours, _difference(paper.value, ours), agreement, reading, paper.read)
+    return Row(what, unit, paper.value, ours, _difference(paper.value, ours), agreement, reading, paper.from_reading)
 
 
 def number(text: str) -> float | None:

@@ -20,16 +20,16 @@ def step(instruction: Instruction, wait: Wait) -> Step:
     """Read once from control word and operands."""
     control = instruction.control
     asynchronous = instruction.traits.kind == "warpgroup_matrix" and any(_is_group(x) for x in instruction.operands)
-    write = _GROUPS if asynchronous else control.write if control else None
+    write = _GROUPS if asynchronous else control.write_scoreboard if control else None
     stall = _stall(instruction)
     return Step(
         gaps=(max(stall, wait.hold),),
         issuing=min(stall, 1.0),
-        held=max(0.0, wait.hold - stall),
+        cause_cycles=max(0.0, wait.hold - stall),
         end=1.0,
         awaited=_awaited(instruction),
         writes=() if write is None else (write,),
-        read=control.read if control else None,
+        source_board=control.read_scoreboard if control else None,
     )
 
 

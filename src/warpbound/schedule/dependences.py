@@ -24,13 +24,13 @@ def step(instruction: Instruction, wait: Wait) -> Step:
     return Step(
         gaps=tuple(max(gap, wait.hold) for gap in wait.gaps),
         issuing=wait.gaps[0],
-        held=max(0.0, wait.hold - wait.gaps[0]),
+        cause_cycles=max(0.0, wait.hold - wait.gaps[0]),
         end=max(wait.gaps[0], wait.hold),
         awaited=tuple((register, 0) for register in (() if instruction.skipped else reads(instruction))),
         writes=outputs,
         forgets=outputs,
-        taken=wait.taken,
-        varies=len(wait.gaps) > 1 or wait.taken is not None,
+        branch_gap=wait.branch_gap,
+        varies=len(wait.gaps) > 1 or wait.branch_gap is not None,
         idle=wait.causes if wait.loads or wait.hold else _ISSUE,
     )
 

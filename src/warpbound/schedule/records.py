@@ -12,7 +12,7 @@ Place = tuple[str, int]  # file and line in the kernel; ("", 0) where unknown
 class Wait:
     """How long an instruction keeps its scoreboards raised, and the stall reasons of a wait for it.
 
-    write, read : cycles from issue until a waiter for the result, for the sources, may issue.
+    write, source_wait : cycles from issue until a waiter for the result, for the sources, may issue.
     causes : (cause, fraction) pairs, fractions adding up to 1.
     queue : a result without a scoreboard is covered by the next one of its queue; empty: by none.
     busy : cycles the queue's unit is taken, before which the next one of the queue does not start.
@@ -24,18 +24,18 @@ class Wait:
     For machines and listings without control words:
     gaps : cycles until the warp may issue its next instruction (ILP latency); of a load several, behind the first,
     second, ... of those under way at once, the last one for all further ones. 0: the next one goes with it.
-    taken : the same where the next instruction is not the one behind it, as after a branch; None: no other.
+    branch_gap : the same where the next instruction is not the one behind it, as after a branch; None: no other.
     """
 
     write: float = 0.0
-    read: float = 0.0
+    source_wait: float = 0.0
     causes: tuple[tuple[str, float], ...] = (("fixed", 1.0),)
     queue: str = ""
     busy: float = 0.0
     hold: float = 0.0
     loads: bool = False
     gaps: tuple[float, ...] = (1.0,)
-    taken: float | None = None
+    branch_gap: float | None = None
     follows: str = ""
     late: bool = False
 
@@ -58,8 +58,8 @@ class Schedule:
     lines : (file, line) in the kernel -> cause -> cycles; empty name where the place is unknown.
     critical : positions on the chain of waits that ends at the last instruction, in order.
     waited : cycles each position waited for a scoreboard; producer : the position that held it, -1 for none.
-    phases : load phases in order. held : number of a board -> (cycles of the latencies that were waited for and follow
-    it, of these those waited).
+    phases : load phases in order. board_waits : number of a board -> (cycles of the latencies that were waited for
+    and follow it, of these those waited).
     times : by which the whole path is longer than the stream, its start; cycles, parts and lines are of the whole.
     """
 
@@ -72,7 +72,7 @@ class Schedule:
     waited: tuple[float, ...]
     producer: tuple[int, ...]
     phases: tuple[Phase, ...]
-    held: dict[str, tuple[float, float]] = field(default_factory=dict)
+    board_waits: dict[str, tuple[float, float]] = field(default_factory=dict)
     times: float = 1.0
 
     @property

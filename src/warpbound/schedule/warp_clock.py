@@ -26,14 +26,14 @@ State = tuple[Raised, Queues, Queues]
 class _Effect(NamedTuple):
     """A part's end, in cycles from its begin: of the next free slot, of the last issue, and what is under way then.
 
-    taken : the queues that the part used.
+    queues : the queues that the part used.
     """
 
     free: float
     last: float
     raised: Raised
     uncovered: Queues
-    taken: Queues
+    queues: Queues
 
 
 class Parts:
@@ -77,8 +77,8 @@ class Parts:
                     up.setdefault(board, []).append(until)
                 if wait.queue and not step.writes:
                     uncovered[wait.queue] = until
-            if step.read is not None:
-                up.setdefault(step.read, []).append(last + wait.read)
+            if step.source_board is not None:
+                up.setdefault(step.source_board, []).append(last + wait.source_wait)
         raises = tuple((board, tuple(raised)) for board, raised in up.items())
         return _Effect(free, last, raises, tuple(uncovered.items()), tuple((queue, taken[queue]) for queue in used))
 
@@ -107,7 +107,7 @@ class WarpClock:
         self.free, self.last = begin + effect.free, begin + effect.last
         self.raised = tuple((board, tuple(begin + end for end in ends)) for board, ends in effect.raised)
         self.uncovered = {queue: begin + end for queue, end in effect.uncovered}
-        self.taken.update((queue, begin + end) for queue, end in effect.taken)
+        self.taken.update((queue, begin + end) for queue, end in effect.queues)
 
     def hold_until(self, cycle: float) -> None:
         """Stall the warp."""

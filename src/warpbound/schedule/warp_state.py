@@ -34,22 +34,22 @@ class Step(NamedTuple):
     """Effect of one instruction on its warp.
 
     gaps : cycles until the next one may issue; several where it depends on the loads under way (see Wait).
-    issuing, held : of these, booked as issue and on the causes of the Wait; idle : what the others are booked on.
+    issuing, cause_cycles : of these, booked as issue and on the causes of the Wait; idle : what others are booked on.
     end : cycles that count where nothing follows. awaited : (scoreboard, raises that may stay).
-    writes, read : scoreboards raised until the result is there, until the sources are read; forgets : those whose
-    earlier raises nobody waits for any more. taken : the gap where the next instruction is not the one behind.
+    writes, source_board : scoreboards raised until the result is there, until the sources are read; forgets : those
+    whose earlier raises nobody waits for any more. branch_gap : the gap where the next one is not the one behind.
     varies : whether there is a second gap at all.
     """
 
     gaps: tuple[float, ...]
     issuing: float
-    held: float
+    cause_cycles: float
     end: float
     awaited: tuple[tuple[Board, int], ...]
     writes: tuple[Board, ...]
-    read: Board | None = None
+    source_board: Board | None = None
     forgets: tuple[Board, ...] = ()
-    taken: float | None = None
+    branch_gap: float | None = None
     varies: bool = False
     idle: tuple[tuple[str, float], ...] = _FIXED
 
@@ -99,14 +99,14 @@ class Warp:
             wait = self.waits[index]
             if wait.queue or wait.loads or step.writes:
                 self._produce(step, wait, position)
-            if step.read is not None:
-                self.up.setdefault(step.read, []).append(_Up(issue + wait.read, position, ()))
+            if step.source_board is not None:
+                self.up.setdefault(step.source_board, []).append(_Up(issue + wait.source_wait, position, ()))
 
     def _lengthen(self, step: Step, index: int, after: int | None) -> None:
         """Correction of the issue gap: fewer or more cycles, by the loads in flight or a taken branch."""
         gap = step.gaps[min(len(self.open_loads), len(step.gaps) - 1)]
-        if step.taken is not None and after not in (None, index + 1):
-            gap = step.taken
+        if step.branch_gap is not None and after not in (None, index + 1):
+            gap = step.branch_gap
         self.hold_until(self.free + gap - step.gaps[0])
 
     def hold_until(self, cycle: float) -> None:
@@ -263,11 +263,11 @@ class Warp:
         for index, times in Counter(self.stream[first:]).items():
             step, before = self.steps[index], counts[index]
             issuing = before * step.issuing + (times - before) * step.end
-            idle = before * (step.gaps[0] - step.issuing - step.held) + longer[index]
+            idle = before * (step.gaps[0] - step.issuing - step.cause_cycles) + longer[index]
             book(index, (("issue", issuing),), scale)
             book(index, step.idle, idle * scale)
-            if step.held:
-                book(index, self.waits[index].causes, before * step.held * scale)
+            if step.cause_cycles:
+                book(index, self.waits[index].causes, before * step.cause_cycles * scale)
         for position in range(first, len(self.stream)):
             if self.waited[position]:
                 holder = self.stream[self.producer[position]]
@@ -280,7 +280,7 @@ class Warp:
         whole: defaultdict[str, float] = defaultdict(float)
         waited: defaultdict[str, float] = defaultdict(float)
         for index, times in Counter(self.stream[first:]).items():
-            wait, holds = self.waits[index], self.steps[index].held
+            wait, holds = self.waits[index], self.steps[index].cause_cycles
             if holds:
                 whole[wait.follows] += times * wait.hold
                 waited[wait.follows] += times * holds

@@ -102,8 +102,8 @@ class Step:
 
     issue : the scheduler is taken. stall : until the same warp may issue again. pipe, busy : the unit, and how long
     it is taken. latency : until the result is there, from the begin of execution or from memory. writes, waits : the
-    result's name, and those of results that must be there first. frees, read : name that is up until the sources are
-    read. barrier : waits for the block, then `latency`. pairs : the next instruction may issue in the same cycle.
+    result's name, and those of results that must be there first. frees, source_wait : name that is up until the sources
+    are read. barrier : waits for the block, then `latency`. pairs : the next instruction may issue in the same cycle.
     tail : as the last instruction, until the warp ends. blames : what waiting for the result counts as; throttle :
     what waiting for the pipe does.
     """
@@ -118,7 +118,7 @@ class Step:
     writes: str = ""
     waits: tuple[str, ...] = ()
     frees: str = ""
-    read: float = 0.0
+    source_wait: float = 0.0
     barrier: bool = False
     pairs: bool = False
     tail: float = 0.0

@@ -106,7 +106,7 @@ def _steps(steps: Sequence[Step], names: Mapping[str, int], pipes: Mapping[str, 
     for row, step in zip(table, steps, strict=True):
         access = step.access or Access(lines=0)
         row[COST], row[STALL], row[BUSY], row[LATENCY] = map(ticks, (step.issue, step.stall, step.busy, step.latency))
-        row[OFFSET], row[SPREAD], row[READ] = map(ticks, (access.offset, access.spread, step.read))
+        row[OFFSET], row[SPREAD], row[READ] = map(ticks, (access.offset, access.spread, step.source_wait))
         row[TAIL], row[LINES] = ticks(step.tail), access.lines
         row[PIPE], row[WRITES] = pipes.get(step.pipe, -1), names.get(step.writes, -1)
         row[FREES] = names.get(step.frees, -1)

@@ -171,7 +171,7 @@ class _Rows:
             writes = self._raise(control.writes[0], raised) if control.writes else ""
             if not writes and covers[position] is not None:
                 writes = self._next(covers[position], raised)
-            frees = self._raise(control.read, raised) if control.read is not None else ""
+            frees = self._raise(control.source_board, raised) if control.source_board is not None else ""
             steps[position] = self._row(index, level, (writes, frees, awaited))
         return steps
 
@@ -214,11 +214,11 @@ class _Rows:
         pipe, busy = _pipe(kernel, self.facts[index], kernel.traffic[index])
         access, latency = _access(kernel, index, level, wait)
         barrier = instruction.traits.is_block_barrier and wait.hold > 0
-        stall = control.gaps[0] - (control.held if barrier else 0.0)
+        stall = control.gaps[0] - (control.cause_cycles if barrier else 0.0)
         return Step(
             name=instruction.mnemonic, issue=self.issue, stall=stall, pipe=pipe, busy=busy,
             latency=wait.hold if barrier else latency, access=access, writes="" if barrier else writes,
-            waits=awaited, frees=frees, read=wait.read, barrier=barrier,
+            waits=awaited, frees=frees, source_wait=wait.source_wait, barrier=barrier,
             blames=_BLAMES.get(wait.causes[0][0], Reason.WAIT), throttle=_throttle(pipe, self.facts[index]),
         )  # fmt: skip
 

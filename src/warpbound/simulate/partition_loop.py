@@ -54,9 +54,9 @@ class Parts(NamedTuple):
     sm: int                   # by warp
     request: int              # by warp: its next one
     pending: int              # by warp: replies awaited
-    passed: int               # by warp: 1 once the barrier before its next request is passed
-    left: int                 # by block: warps that have not ended
-    met: int                  # by block: warps at the barrier
+    barrier_passed: int               # by warp: 1 once the barrier before its next request is passed
+    warps_running: int                 # by block: warps that have not ended
+    warps_at_barrier: int                  # by block: warps at the barrier
     free: int                 # by partition: when it has served what has arrived
     when: int                 # by entry of the queue, a binary heap
     what: int                 # order of announcement and, in the lower ORDER_BITS, the event
@@ -143,15 +143,15 @@ def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     block, sm, request = warp // of.block_warps, m[at.sm + warp], m[at.request + warp]
     if request == m[at.warp_first + warp + 1]:
         m[at.ended + warp] = time
-        m[at.left + block] -= 1
-        if m[at.left + block] == 0:
+        m[at.warps_running + block] -= 1
+        if m[at.warps_running + block] == 0:
             begin_block(m, at, of, sm, time + of.block_start)
-    elif m[at.request_barrier + request] == 1 and m[at.passed + warp] == 0:
-        m[at.met + block] += 1
-        if m[at.met + block] == of.block_warps:
-            m[at.met + block] = 0
+    elif m[at.request_barrier + request] == 1 and m[at.barrier_passed + warp] == 0:
+        m[at.warps_at_barrier + block] += 1
+        if m[at.warps_at_barrier + block] == of.block_warps:
+            m[at.warps_at_barrier + block] = 0
             for other in range(block * of.block_warps, (block + 1) * of.block_warps):
-                m[at.passed + other] = 1
+                m[at.barrier_passed + other] = 1
                 announce(m, at, time, 4 * other + READY)
     elif m[at.head + sm] < 0 and has_room(m, at, of, warp):
         issue(m, at, of, warp, time)
@@ -186,7 +186,7 @@ def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     m[at.issue_free + sm], m[at.port_free + sm] = end, port
     m[at.sm_in_flight + sm] += last - first
     m[at.all_in_flight] += last - first
-    m[at.request + warp], m[at.passed + warp] = request + 1, 0
+    m[at.request + warp], m[at.barrier_passed + warp] = request + 1, 0
     if first == last:
         announce(m, at, end, 4 * warp + READY)
     elif m[at.request_waits + request] == 1:

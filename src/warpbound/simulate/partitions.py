@@ -210,14 +210,15 @@ def _state(pattern: Pattern, machine: Machine, phase: Whole) -> dict[str, NDArra
     """The initial state and the results, by the names of `Parts`, in their order."""
     warps, transactions, sms, blocks = len(pattern.requests), len(pattern.address), machine.sm_count, pattern.blocks
     sizes = {"issue_free": sms, "port_free": sms, "sm_in_flight": sms, "head": sms, "tail": sms, "behind": warps}
-    sizes |= {"sm": warps, "request": warps, "pending": warps, "passed": warps, "left": blocks, "met": blocks}
+    sizes |= {"sm": warps, "request": warps, "pending": warps, "barrier_passed": warps}
+    sizes |= {"warps_running": blocks, "warps_at_barrier": blocks}
     sizes |= {"free": machine.partitions, "when": warps + transactions + 1, "what": warps + transactions + 1}
     sizes |= dict.fromkeys(("queued", "announced", "next_block", "all_in_flight", "last", "area"), 1)
     sizes |= dict.fromkeys(("issued", "sent", "arrived", "started", "served", "replied"), transactions)
     begin = {
         "head": np.full(sms, -1),
         "request": _starts(pattern.requests)[:-1],
-        "left": np.full(blocks, pattern.block_warps),
+        "warps_running": np.full(blocks, pattern.block_warps),
         "ended": np.full(warps, -1),
     }
     return {"phase": phase} | {name: np.zeros(size, np.int64) for name, size in sizes.items()} | begin

@@ -32,7 +32,7 @@ class Outcome:
     """Result of a run; cycles.
 
     cycles : from the first start to the end. started, ended : of each warp of the launch, NaN where it did not.
-    issued : instructions of each kind counted from `warm` on. counted : cycles in which they were. stalls : warp
+    issued : instructions of each kind counted from `warm` on. counted_cycles : cycles in which they were. stalls : warp
     cycles by Reason. occupancy : mean resident warps. requests :
     transactions; latency of one and waiting in it, means. in_memory : mean transactions there. log : events in order
     of time; until: when an instruction became ready, or a transaction is back. complete : whether all blocks ended.
@@ -42,7 +42,7 @@ class Outcome:
     started: NDArray[np.float64]
     ended: NDArray[np.float64]
     issued: NDArray[np.int64]
-    counted: float
+    counted_cycles: float
     stalls: dict[str, float]
     occupancy: float
     requests: int
@@ -56,7 +56,7 @@ class Outcome:
     @property
     def rates(self) -> NDArray[np.float64]:
         """Instructions of each kind per cycle, (steps,)."""
-        return self.issued / self.counted if self.counted > 0 else np.zeros(len(self.issued))
+        return self.issued / self.counted_cycles if self.counted_cycles > 0 else np.zeros(len(self.issued))
 
     @property
     def latencies(self) -> NDArray[np.float64]:
@@ -126,7 +126,7 @@ def _outcome(x: Experiment, whole: Whole) -> Outcome:
         started=started,
         ended=ended,
         issued=whole[whole[ISSUED] : whole[ISSUED] + len(x.steps)],
-        counted=max(0.0, cycles - x.warm),
+        counted_cycles=max(0.0, cycles - x.warm),
         stalls={reason.name.lower(): float(cycles) for reason, cycles in zip(Reason, reasons, strict=True)},
         occupancy=float(whole[AREA]) / TICK / cycles if cycles else 0.0,
         requests=requests,

@@ -111,8 +111,8 @@ def _in_two_steps(alternatives: Sequence[Judged], shares: tuple[float, float]) -
             order = (first, other) if speedup >= gains.get(other.change, 1.0) else (other, first)
             change, why = ("; and ".join(parts) for parts in zip(*((x.change, x.why) for x in order), strict=True))
             yield replace(
-                other, change=change, why=why, units=first.units * other.units, done=first.done * other.done,
-                apart=first.apart,
+                other, change=change, why=why, units=first.units * other.units,
+                work_share=first.work_share * other.work_share, apart=first.apart,
             )  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def _gains(work: Workload, place: Place, present: Prediction, seconds: Seconds |
             before.append(first)
         else:
             times = list(seconds(launches))
-        return [before[0] * change.done / time for change, time in zip(many, times, strict=True)]
+        return [before[0] * change.work_share / time for change, time in zip(many, times, strict=True)]
 
     return by_time
 
@@ -184,6 +184,6 @@ def _gains(work: Workload, place: Place, present: Prediction, seconds: Seconds |
 def _by_bounds(change: Alternative, present: Prediction) -> float:
     changed = predict(change.work, change.place)
     if present.time_s is not None and changed.time_s is not None:
-        return present.time_s * change.done / changed.time_s
+        return present.time_s * change.work_share / changed.time_s
     return change.units * changed.rate / present.rate
 

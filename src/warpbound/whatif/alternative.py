@@ -9,7 +9,7 @@ from warpbound.workload import Workload
 
 @dataclass(frozen=True)
 class Alternative:
-    """Other work or another place. units : of the old work in one of the new. done : share of the launch's work.
+    """Other work or another place. units : of the old work in one of the new. work_share : share of the launch's work.
 
     apart : how many loads of a warp, one after the other now, must not need each other; 1: they may.
     """
@@ -19,7 +19,7 @@ class Alternative:
     work: Workload
     place: Place
     units: float = 1.0
-    done: float = 1.0
+    work_share: float = 1.0
     apart: float = 1.0
 
 

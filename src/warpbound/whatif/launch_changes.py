@@ -62,7 +62,7 @@ def whole_waves(work: Workload, place: Place, residency: Residency) -> Iterator[
     if 0 < even < blocks:
         why = f"{blocks:.0f} blocks on {sms:.0f} SMs leave SMs idle while the last blocks run"
         fewer = replace(work, warps=even * per_block)
-        yield Alternative(f"a grid of a multiple of {sms:.0f} blocks", why, fewer, place, done=even / blocks)
+        yield Alternative(f"a grid of a multiple of {sms:.0f} blocks", why, fewer, place, work_share=even / blocks)
 
 
 def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
@@ -79,7 +79,7 @@ def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[
     there = _with(place, min(2 * place.warps_per_sm, full))
     why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
     yield Alternative(HALVED, why, _shared_out(work, 2), there, apart=2.0)
-    yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, done=2.0)
+    yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, work_share=2.0)
 
 
 def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
@@ -128,7 +128,7 @@ def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alte
         there = replace(_with(place, each * per_block), active_sms=sms)
         change = f"{each * sms:.0f} blocks with 1/{times:.4g} of the work each ({FILL})"
         yield Alternative(change, why, _shared_out(work, times), there, apart=times)
-    yield Alternative(DOUBLED, why, replace(work, warps=2 * (work.warps or 0.0)), place, done=2.0)
+    yield Alternative(DOUBLED, why, replace(work, warps=2 * (work.warps or 0.0)), place, work_share=2.0)
 
 
 def _shared_out(work: Workload, times: float) -> Workload:

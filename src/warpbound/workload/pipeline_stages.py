@@ -67,12 +67,12 @@ def occupied(ring: Ring) -> Occupied:
     for barrier in ring.barriers:
         fills = [fill for fill in ring.fills if fill.phase[0] == barrier]
         for fill, following in zip(fills, fills[1:], strict=False):
-            freed = min(max(following.freed, fill.landed), following.asked) if following.freed_by else following.asked
-            used_from = min(max(fill.taken, fill.landed), freed)
-            moments = [fill.asked, fill.landed, used_from, freed, following.asked]
+            freed = min(max(following.freed, fill.landed), following.start) if following.freed_by else following.start
+            used_from = min(max(fill.use, fill.landed), freed)
+            moments = [fill.start, fill.landed, used_from, freed, following.start]
             for place in range(4):
                 total[place] += max(0.0, moments[place + 1] - moments[place])
-            span += following.asked - fill.asked
+            span += following.start - fill.start
     return Occupied(*(ring.stages * part / span for part in total)) if span else Occupied(0.0, 0.0, 0.0, 0.0)
 
 

@@ -44,15 +44,15 @@ class CopyEngine:
 class Fill:
     """Copies that end in one phase of a barrier: when the first was asked for, all had arrived, and a warp went on.
 
-    asked, landed, taken : cycles; taken is inf where nobody tested. freed : when the space was free before it was
+    start, landed, use : cycles; taken is inf where nobody tested. freed : when the space was free before it was
     asked for; freed_by : the phases ended of the barrier that said so. copies : instruction that asked -> bytes.
     warp : that asked.
     """
 
     phase: Phase
-    asked: float
+    start: float
     landed: float
-    taken: float
+    use: float
     freed: float
     freed_by: tuple[Phase, ...]
     copies: dict[int, int]
@@ -100,12 +100,12 @@ class _Part:
 class _Filling:
     """A fill that is under way. warp : that asked for it in the barrier's own block, not yet: -1."""
 
-    asked: float
+    start: float
     freed: float = 0.0
     freed_by: tuple[Phase, ...] = ()
     warp: int = -1
     copies: dict[int, int] = field(default_factory=dict)
-    taken: float = float("inf")
+    use: float = float("inf")
 
 
 def timeline(meetings: Meetings, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> Timeline | None:
@@ -188,7 +188,7 @@ class _Run:
             warp.hold_until(until)
         for phase in phases:
             if phase in self.fills:
-                self.fills[phase].taken = min(self.fills[phase].taken, warp.free)
+                self.fills[phase].use = min(self.fills[phase].use, warp.free)
         self.freed[number], self.freed_by[number] = until, event.barriers
         self._next(number)
 
@@ -228,13 +228,13 @@ class _Run:
         streams = [b"".join(parts) for parts in self.streams]
         longest = max(range(len(streams)), key=lambda number: len(streams[number]))
         ended = [
-            Fill(phase, x.asked, self.done[phase], x.taken, x.freed, x.freed_by, x.copies, x.warp)
+            Fill(phase, x.start, self.done[phase], x.use, x.freed, x.freed_by, x.copies, x.warp)
             for phase, x in self.fills.items() if x.warp >= 0
         ]
         return Timeline(
             cycles=max((warp.free for warp in self.warps), default=0.0),
             waited=tuple(self.waited),
-            fills=tuple(sorted(ended, key=lambda fill: fill.asked)),
+            fills=tuple(sorted(ended, key=lambda fill: fill.start)),
             engine_busy=max(self.engine_busy.values(), default=0.0),
             longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), self.warps[longest].free),
             whole=self.issued < MOST_ISSUED,

@@ -37,7 +37,7 @@ def counted(subject: Subject) -> tuple[Measured, tuple[str, ...]]:
         ran = subject.camping_run
         origin = f"As {subject.name} runs there: {'; '.join(ran.notes)}."
         return Measured(ran.counters, ran.grid, ran.block, ran.warps, ran.time), (origin,)
-    x = subject.launched
+    x = subject.facts
     counters = adapter.known(replace(x, gpu=board)) if x else {}
     transactions = {name: counters[name] for name in COUNTERS if name in counters}
     if x is None or not transactions:

@@ -102,7 +102,7 @@ def _of_loops(subject: Subject) -> ViewOutput:
     names = tuple(
         f"lines {'-'.join(map(str, loop.lines))}" if loop.lines else "a loop" for loop, _, _ in complete_loops
     )
-    resident = 32.0 * subject.launched.warps_per_sm if subject.launched and subject.launched.warps_per_sm else 0.0
+    resident = 32.0 * subject.facts.warps_per_sm if subject.facts and subject.facts.warps_per_sm else 0.0
     words = tuple(
         f"{name.capitalize()}: P = {p / sms:.4g} threads per SM use up DRAM, Q = {q:.4g} the issue slots."
         for name, (_, p, q) in zip(names, complete_loops, strict=True)

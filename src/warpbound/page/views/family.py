@@ -40,14 +40,14 @@ SHOWN, MOST_SPANS = 4000.0, 1000  # cycles of the timeline, and what it holds at
 def alpha_of(subject: Subject) -> float:
     """Instructions of a warp for each access of the kernel; that of Figure 7.1 without one."""
     work = subject.focus
-    count = accesses(subject.launched).count if subject.launched else 0.0
+    count = accesses(subject.facts).count if subject.facts else 0.0
     if work is None or not count:
         return BARE_ALPHA
     return min(MOST_ALPHA, max(0.0, work.warp_instructions / count - 1.0))
 
 
 def _warps_of(subject: Subject) -> float:
-    own = subject.launched.warps_per_sm if subject.launched else None
+    own = subject.facts.warps_per_sm if subject.facts else None
     return float(own or max(1, subject.gpu.limits.max_warps_per_sm // 2))
 
 
@@ -64,7 +64,7 @@ def family_controls(subject: Subject) -> list[Control]:
 
 def _whose(subject: Subject) -> str:
     """What alpha is where a kernel stands behind it."""
-    return f"Alpha is the instructions of {subject.name} for each of its accesses." if subject.launched else ""
+    return f"Alpha is the instructions of {subject.name} for each of its accesses." if subject.facts else ""
 
 
 def _set(subject: Subject, values: Values) -> tuple[Machine, float, float]:

@@ -25,7 +25,7 @@ def verdict(subject: Subject, values: Values) -> ViewOutput:
     words = []
     if subject.estimated and can_time(subject):
         words.append(f"About {seconds(quick_seconds(subject))}, an estimate while you move; the analysis follows.")
-    parts = subject.launched.work.parts if subject.launched else subject.entry.latency and subject.entry.latency.parts
+    parts = subject.facts.work.parts if subject.facts else subject.entry.latency and subject.entry.latency.parts
     stack = figures.latency_stack({subject.name: parts}, "the schedule of one warp alone") if parts else None
     return ViewOutput(stack, tuple(words))
 

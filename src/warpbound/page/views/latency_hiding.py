@@ -67,7 +67,7 @@ def cusp(subject: Subject, values: Values) -> Drawable | None:
 
 def _kernel_bounds(subject: Subject) -> ViewOutput:
     """The kernel's bounds over the warps, and both predictions."""
-    x, work = subject.launched, subject.focus
+    x, work = subject.facts, subject.focus
     assert work is not None
     if x is None or x.warps_per_sm is None or not work.latency:
         own = subject.figures.curve if subject.figures else None

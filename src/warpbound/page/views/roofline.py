@@ -15,7 +15,7 @@ SECTOR_B = 32.0
 
 
 def roofline_controls(subject: Subject) -> list[Control]:
-    if subject.launched is not None or subject.entry is not None:
+    if subject.facts is not None or subject.entry is not None:
         return []
     board = subject.gpu
     return [
@@ -38,10 +38,10 @@ def _peak(subject: Subject) -> float:
 
 
 def roofline(subject: Subject, values: Values) -> ViewOutput:
-    if subject.launched is None and subject.entry is None:
+    if subject.facts is None and subject.entry is None:
         controls = roofline_controls(subject)
         return _bare_roof({control.key: values.get(control.key, control.value) for control in controls})
-    x = subject.launched
+    x = subject.facts
     flop = {kind: count for kind, count in x.work.flop.items() if count} if x else {}
     if x is None or not flop or x.work.warps is None or not can_time(subject):
         return ViewOutput(words=("The roofline needs a launch with arguments, and floating-point work.",))

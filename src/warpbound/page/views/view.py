@@ -65,7 +65,7 @@ def inputs(prefix: str, defaults: Any, values: Values, words: Mapping[str, tuple
 
 def model(name: str, subject: Subject, bare: Any) -> Any:
     """A model's Inputs of the subject; `bare` for sliders alone; a sentence where the model does not apply."""
-    if subject.launched is None:
+    if subject.facts is None:
         return bare if subject.entry is None else f"{name} needs a launch with arguments: fill in the fields."
-    symbols = inputs_of(name, subject.launched)
+    symbols = inputs_of(name, subject.facts)
     return f"{name} {symbols}." if isinstance(symbols, str) else symbols

@@ -44,13 +44,13 @@ class Figure:
     title: str
     caption: str
     source: str
-    drawn: Spec
+    spec: Spec
     kind: str  # "panels", long names and many boxes are given room to scroll where the screen is narrow
 
     @property
     def json(self) -> str:
         """For a script element: nothing in it can end the element."""
-        text = json.dumps(self.drawn, separators=(",", ":"))
+        text = json.dumps(self.spec, separators=(",", ":"))
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
 

@@ -182,11 +182,11 @@ def fig_9(inputs: ItemInputs) -> Numbers:
 def fig_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """GEM and its best case; the clique counter and its line from 12 warps."""
     gem_case = validated(inputs["gpu"])["GEM"]
-    warps = gem_case.known.warps
+    warps = gem_case.application.warps
     lines = (series("simulated", warps, gem_case.times, "both"), series("best case", warps, gem_case.band.best))
     yield Figure("GEM: time and best case", WARPS, TIME, lines, "CampProf, Figure 9a: simulated")
     cliques = validated(inputs["gpu"])["clique counter"]
-    warps = cliques.known.warps
+    warps = cliques.application.warps
     prediction = cliques.lines[int(np.flatnonzero(warps == CENTRE)[0])]
     lines = (series("simulated", warps, cliques.times, "both"), series(f"line from {CENTRE} warps", warps, prediction))
     title = "Clique counter: time and the application line"
@@ -216,7 +216,7 @@ def fig_10_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The band of each, and its times."""
     for name in APPLICATIONS:
         case = validated(inputs["gpu"])[name]
-        warps = case.known.warps
+        warps = case.application.warps
         lines = (
             series("worst", warps, case.band.worst),
             series("simulated", warps, case.times, "both"),

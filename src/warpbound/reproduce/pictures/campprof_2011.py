@@ -67,5 +67,5 @@ def fig_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 
 def _band(case: Judged, title: str, letter: str) -> Picture:
-    picture = figures.camping_band(case.known.warps, case.band.best, case.band.worst, case.times)
+    picture = figures.camping_band(case.application.warps, case.band.best, case.band.worst, case.times)
     return replace(picture, title=title, source=f"{OF}, Figure 10{letter}: simulated")

@@ -34,7 +34,7 @@ class Evaluation:
     """One machine.
 
     simulated : loads per cycle and SM, (alphas, occupancies). ratios : model -> extremes of model over simulation.
-    needed : model, or "simulated" -> least whole warps for SHARE of the tightest limit, NaN where none, (alphas,).
+    warps_needed : model, or "simulated" -> least whole warps for SHARE of the tightest limit, NaN where none.
     """
 
     machine: Machine
@@ -42,7 +42,7 @@ class Evaluation:
     warps: Curve
     simulated: Curve
     ratios: dict[str, Ratios]
-    needed: dict[str, Curve]
+    warps_needed: dict[str, Curve]
 
 
 def subjects(names: str | None = None) -> dict[str, Machine]:
@@ -89,7 +89,7 @@ def answer(evaluation: Evaluation) -> FamilyEvaluation:
             name: RatioRange(least=each.least.tolist(), most=each.most.tolist())
             for name, each in evaluation.ratios.items()
         },
-        needed={name: warps.tolist() for name, warps in evaluation.needed.items()},
+        needed={name: warps.tolist() for name, warps in evaluation.warps_needed.items()},
     )
 
 

@@ -68,7 +68,7 @@ def cached(source: Path, gpu: str, cache_bytes: float, threads: float) -> Symbol
         "cache_capacity": cache_bytes,
         "threads": threads,
     }
-    symbols = asdict(inputs_of("x_model_2016", replace(x, given={"x_model_2016": own_symbols})))
+    symbols = asdict(inputs_of("x_model_2016", replace(x, file_symbols={"x_model_2016": own_symbols})))
     return _rounded(symbols | {"residual": locality.residual})
 
 

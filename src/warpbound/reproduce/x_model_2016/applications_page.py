@@ -79,7 +79,7 @@ def _conclusions(inputs: ItemInputs) -> dict[str, object]:
     agree: list[str] = []
     differ: list[str] = []
     for what, paper in item.printed.items():
-        if paper.measured or not what.startswith(f"gesummv: {board}: "):
+        if paper.from_measurement or not what.startswith(f"gesummv: {board}: "):
             continue
         name = what.removeprefix(f"gesummv: {board}: ")
         value = ours[name]
