@@ -16,6 +16,7 @@ from warpbound.program.registers import lane_bytes
 
 Banks = Mapping[int, NDArray[np.uint32]]
 Place = tuple[int, int, int]  # bank, first word, last word + 1
+_WIDE = 8  # registers of one operand, where the compiler's own number is not known
 ANY = -1  # stands for every bank and for every word
 
 
@@ -49,16 +50,16 @@ class CodeFacts:
     @cached_property
     def registers(self) -> int:
         """Registers of a lane, with those that an instruction of several reaches."""
-        return max(self.program.registers, self._reached("register"))
+        return max(self.program.registers, self._reached("register", 1 if self.program.registers else _WIDE))
 
     @cached_property
     def uniform_registers(self) -> int:
         """The same of uniform registers."""
-        return max(64, self._reached("uniform"))
+        return max(8, self._reached("uniform", _WIDE))
 
-    def _reached(self, kind: str) -> int:
+    def _reached(self, kind: str, more: int) -> int:
         operands = (x for each in self.program.instructions for y in each.operands for x in (y, *y.terms))
-        return max((x.index + 8 for x in operands if x.kind == kind and x.index < RZ), default=0)
+        return max((x.index + more for x in operands if x.kind == kind and x.index < RZ), default=0)
 
     @cached_property
     def stack_B(self) -> int:

@@ -88,8 +88,9 @@ class State:
         self.float_rows = list(file.view(np.float32))
         self.normal = bytearray([FRESH]) * max(registers + 4, 256)  # what is known of each register
         self.version = [0] * max(registers + 4, 256)  # how often each register has been written
-        self.predicates = list(np.zeros((8, self.lane_count), np.bool_))
-        self.predicates[7][:] = True
+        self.predicate_file = np.zeros((8, self.lane_count), np.bool_)
+        self.predicate_file[-1] = True
+        self.predicates = list(self.predicate_file)
         self.uniform: list[Value] = [np.uint32(0)] * uniform_registers
         self.uniform_predicates: list[Value] = [np.bool_(0)] * 7 + [np.bool_(1)]
         self._return_words: dict[str, Words] = {}

@@ -23,7 +23,7 @@ from warpbound.forked_process import forked
 from warpbound.programs.device_memory import HeapImage
 from warpbound.quick_dataclasses import dataclass
 
-WORTH = 1_000_000  # warp instructions from which on processes are started: a twentieth of a second
+WORTH = 500_000  # warp instructions from which on processes are started: a fortieth of a second
 
 
 @dataclass(frozen=True)

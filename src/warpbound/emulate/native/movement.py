@@ -205,6 +205,8 @@ def read_special(here: Site) -> Step:
     """A special register that a launch decides."""
     name = next((operand.text for operand in here.instruction.operands if operand.text.startswith("SR")), "SRZ")
     wide = here.has("64") or (here.instruction.traits.width == "special" and not here.has("32"))
+    if "CLOCK" in name or "TIMER" in name:
+        return Step("read_clock", register_out(here.output), mode=(name.endswith("HI"), wide))
     if name in OF_BLOCK:
         return Step("read_of_block", register_out(here.output), mode=(OF_BLOCK.index(name), wide))
     if name not in OF_THREAD:

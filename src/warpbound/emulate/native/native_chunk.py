@@ -54,7 +54,7 @@ class NativeChunk(Chunk):
     @cached_property
     def _rooms(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
         count = self.x.warp_count
-        return np.zeros(count, np.int64), np.zeros(count, np.uint32), np.zeros(count * LANES, np.int64)
+        return np.empty(count, np.int64), np.empty(count, np.uint32), np.empty(count * LANES, np.int64)
 
     @cached_property
     def _c(self) -> CChunk:
@@ -95,7 +95,7 @@ class NativeChunk(Chunk):
         c, x = self._c, self.x
         if self._turn != x.turn:
             self._choose()
-        c.steps, c.budget, c.turns = 0, limit - self.steps, self.turns
+        c.steps, c.budget, c.turns, c.clock = 0, limit - self.steps, self.turns, x.clock
         c.polled, c.wrote, c.changed = self.flow.polled, 0, 0
         after: int = self.code.run(c, at)
         if c.steps:

@@ -28,7 +28,8 @@ class CChunk(ctypes.Structure):
         ("ends", _POINTER * WIDTHS), ("was_read", _POINTER), ("was_stored", _POINTER), ("banks", _POINTER * BANKS),
         ("bank_words", _NUMBER * BANKS), ("special", _POINTER), ("blocks", _POINTER), ("grid", _NUMBER * 3),
         ("block_warps", _NUMBER), ("sms", _NUMBER), ("cluster", _NUMBER), ("steps", _NUMBER), ("budget", _NUMBER),
-        ("turns", _NUMBER), ("most_turns", _NUMBER), ("chosen", _WORD), ("others", _WORD), ("polled", _WORD),
+        ("turns", _NUMBER), ("most_turns", _NUMBER), ("clock", _NUMBER), ("chosen", _WORD), ("others", _WORD),
+        ("polled", _WORD),
         ("wrote", _WORD), ("whole", _WORD), ("changed", _WORD),
     )  # fmt: skip
 
@@ -38,9 +39,6 @@ class NativeState(State):
 
     def __init__(self, warps: int, registers: int, uniform_registers: int = UNIFORM_REGISTERS) -> None:
         super().__init__(warps, registers)
-        self.predicate_file = np.zeros((_PREDICATES, self.lane_count), np.bool_)
-        self.predicate_file[-1] = True
-        self.predicates = list(self.predicate_file)
         self.uniform_file = np.zeros((uniform_registers, warps), np.uint32)
         self.uniform = list(self.uniform_file)
         self.uniform_predicate_file = np.zeros((_PREDICATES, warps), np.bool_)

@@ -64,3 +64,14 @@ OPERATION(read_of_block) {
     }
     put_special(s, t, w, r, m);
 }
+
+// Steps of the chunk. mode: upper word, two words
+OPERATION(read_clock) {
+    u32 r[LANES];
+    u64 now = (u64)(s->clock + s->steps);
+    fill(r, (u32)(t->mode[0] ? now >> 32 : now));
+    put(s, &t->out, w, r, m);
+    if (!t->mode[1]) return;
+    fill(r, (u32)(now >> 32));
+    put_part(s, &t->out, w, 1, r, m);
+}

@@ -23,7 +23,7 @@
     X(unpack_predicates) X(add_float) X(multiply_float) X(multiply_add_float) X(add_double) X(multiply_double)       \
     X(multiply_add_double) X(compare_float) X(compare_double) X(compare_to_word) X(select_float) X(minimum_float)    \
     X(minimum_double) X(check_division) X(special_function) X(special_function_of_upper_word) X(float_to_integer)    \
-    X(integer_to_float) X(float_to_float) X(shuffle) X(vote) X(to_uniform) X(read_of_thread) X(read_of_block) X(load_global)            \
+    X(integer_to_float) X(float_to_float) X(shuffle) X(vote) X(to_uniform) X(read_of_thread) X(read_of_block) X(read_clock) X(load_global)            \
     X(store_global) X(load_window) X(store_window) X(load_constant) X(nothing) X(branch) X(set_convergence)          \
     X(await_convergence) X(await_others) X(change_global) X(change_window)
 
