@@ -58,7 +58,7 @@ class Gpu:
     hypothetical: bool = False
     changed_limits: Mapping[str, float] = field(default_factory=dict, hash=False)
 
-    @property
+    @cached_property
     def arch(self) -> int:
         """90 for compute capability 9.0."""
         return arch(self.compute_capability)
@@ -82,11 +82,14 @@ class Gpu:
 
     def get(self, name: str) -> float | None:
         """A parameter in base units; None where this GPU has none; CommandError for an unknown name."""
-        quantity = self.parameters.get(name)
-        if quantity is None:
+        known = self._in_base_units.get(name)
+        if known is None:
             definition(name)
-            return None
-        return quantity.in_base_unit
+        return known
+
+    @cached_property
+    def _in_base_units(self) -> dict[str, float]:
+        return {name: quantity.in_base_unit for name, quantity in self.parameters.items()}
 
     def value(self, name: str) -> float:
         """A parameter in base units; InputError where this GPU has none."""

@@ -1,4 +1,4 @@
-"""The distinct values of an array."""
+"""The distinct values of an array, without `numpy.ma`, which takes as long to load as many a module of ours."""
 
 from typing import Any
 
@@ -7,6 +7,12 @@ from numpy.typing import NDArray
 
 
 def distinct(values: Any) -> NDArray[Any]:
-    """As `np.unique` of values alone, which loads `numpy.ma` and hashes before it sorts."""
+    """As `np.unique` of values alone, which loads `numpy.ma`, and hashes before it sorts."""
     ordered = np.sort(values, axis=None)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if ordered.size else ordered
+
+
+def distinct_without(values: Any, others: Any) -> NDArray[Any]:
+    """The distinct values that are not among others, as `np.setdiff1d`."""
+    own = distinct(values)
+    return own[~np.isin(own, others)]

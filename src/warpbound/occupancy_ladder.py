@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from warpbound.distinct_values import distinct
 from warpbound.machine import Gpu
 from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import IntArray, ResidencySweep, occupancy
@@ -53,10 +54,10 @@ def ladder(request: BlockRequest, change: str) -> tuple[Rung, ...]:
         values = np.arange(1, rules.max_registers_per_thread + 1)
     elif change == "shared":
         values = np.arange(0, rules.max_shared_per_block + 1, rules.shared_unit)
-        values = np.unique(np.append(np.maximum(0, values - rules.reserved_shared_per_block), [now, *values[-1:]]))
+        values = distinct(np.append(np.maximum(0, values - rules.reserved_shared_per_block), [now, *values[-1:]]))
     else:
         size = rules.warp_size
-        values = np.unique(np.append(np.arange(size, rules.max_threads_per_block + 1, size), now))
+        values = distinct(np.append(np.arange(size, rules.max_threads_per_block + 1, size), now))
     sweep = _swept(request, change, values)
     if change == "threads":
         order = np.lexsort((-values, -sweep.warps_per_sm))

@@ -51,6 +51,21 @@ def test_streams_that_are_closed() -> None:
 
 
 @pytest.mark.cuda
+def test_an_answer_loads_no_slow_module_that_it_does_not_need(tmp_path: Path) -> None:
+    words = ("analyze", str(SAXPY), "--launch", str(SAXPY.with_suffix(".toml")))
+    settings = os.environ | {"XDG_CACHE_HOME": str(tmp_path), "PYTHONPROFILEIMPORTTIME": "1"}
+    said = run(*words, env=settings).stderr.decode()
+    loaded = {line.rpartition("|")[2].strip() for line in said.splitlines() if line.startswith("import time:")}
+    assert {"warpbound.analysis.sampled", "numpy"} <= loaded
+    assert not loaded & {"numpy.ma", "statistics", "warpbound.report.html"}
+
+
+def test_the_end_of_a_process_does_not_look_for_garbage() -> None:
+    code = "import atexit, gc, warpbound.cli; atexit._run_exitfuncs(); print(gc.get_freeze_count() > 1000)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split() == [b"True"]
+
+
+@pytest.mark.cuda
 def test_a_curve_has_the_models_that_are_asked_for() -> None:
     words = ("curve", str(SAXPY), "--launch", str(SAXPY.with_suffix(".toml")), "--models", "volkov_2016,campprof_2011")
     entry = json.loads(run(*words, "--format", "json").stdout)["results"][0]

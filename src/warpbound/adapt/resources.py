@@ -13,6 +13,7 @@ from warpbound.l2_clock import chip_rate, l2_rate
 from warpbound.latency import own_timing, tensor_rate, wavefront_cycles
 from warpbound.machine import Gpu
 from warpbound.memory.counters import counters_on, counters_within
+from warpbound.recent_results import remember
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import PIPE_OF, issue_rate
@@ -24,6 +25,7 @@ FIRST_OF_TWO_BANKS = 70  # of registers, of one read per cycle each; nothing iss
 _MEMORY = ("shared", "l1", "l2", "dram")  # resources that traffic occupies
 
 
+@remember(4)
 def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     """SM cycles that one unit of work occupies each resource it uses; every name in THROUGHPUT_RESOURCES."""
     sub_cores = gpu.limits.sub_cores

@@ -1,7 +1,7 @@
 """Accuracy on measured launches, by board and bottleneck, and by class; None where too few were measured."""
 
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import msgspec
 
@@ -58,7 +58,7 @@ def form(binds: str) -> Form:
 
 @cache
 def _accuracy() -> Accuracy:
-    place = files("warpbound.analysis") / FILE
+    place = Path(__file__).with_name(FILE)
     return msgspec.json.decode(place.read_bytes(), type=Accuracy) if place.is_file() else Accuracy()
 
 

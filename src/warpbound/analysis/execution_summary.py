@@ -102,7 +102,7 @@ def code_footprint(program: Program, executions: NDArray[np.float64], arch: int)
     """Bytes of code, of the part that was executed and of the hot loop, against the instruction caches."""
     hot = hot_loop(program, executions)
     ran = np.flatnonzero(executions)
-    size = INSTRUCTION_B * len(ran if hot is None else np.intersect1d(ran, hot))
+    size = INSTRUCTION_B * (len(ran) if hot is None else int(np.isin(ran, hot).sum()))
     caches = instruction_caches(arch)
     return CodeFootprint(
         bytes=INSTRUCTION_B * len(program.instructions),

@@ -9,7 +9,7 @@ import numpy as np
 from warpbound.analysis.case import Case, product
 from warpbound.analysis.longest_block import with_longest_stream
 from warpbound.analysis.working_blocks import Execute, WorkingBlocks, working_blocks
-from warpbound.distinct_values import distinct
+from warpbound.distinct_values import distinct, distinct_without
 from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.launch_memory import waits_for_grid
@@ -161,7 +161,7 @@ def _difference_elsewhere(case: Case, launch: Launch, run: tuple[Trace, Sample],
     """Difference in work between the sample and a few blocks from all over the grid, a fraction; 0 where those blocks
     would take long or one of them does not end."""
     trace, sample = run
-    more = np.setdiff1d(_chosen_blocks(case, sample.grid or launch.grid, PROBES).blocks, sample.blocks)
+    more = distinct_without(_chosen_blocks(case, sample.grid or launch.grid, PROBES).blocks, sample.blocks)
     if not len(more) or trace.executed.sum() / len(trace.blocks) * len(more) > LIGHT_INSTRUCTIONS:
         return 0.0
     probe = execute(case.program, launch, more.tolist())

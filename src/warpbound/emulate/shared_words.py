@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.emulate.trace import Accesses
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
@@ -70,7 +71,7 @@ class SharedWords:
     def _touched(self, at: int) -> Flags | None:
         accesses = self._accesses
         rows = self._order[self._ends[at] : self._ends[at + 1]]
-        kinds = np.unique(accesses.base[rows].astype(np.int64) << PATTERN_BITS | accesses.pattern[rows])
+        kinds = distinct(accesses.base[rows].astype(np.int64) << PATTERN_BITS | accesses.pattern[rows])
         if not 0 < len(kinds) <= MOST_KINDS:
             return None
         words, count = np.zeros(WORDS, np.bool_), -(-lane_bytes(self._code[at]) // WORD_B)

@@ -125,7 +125,7 @@ def _pace(x: Steady) -> waves.Pace:
 def last_wave(x: ActiveWork, rest: Real) -> ActiveWork:
     """SMs that still have blocks; below one block per SM, so many fewer SMs with one."""
     busy_sms = np.multiply(x.active_sms, np.where(np.greater(rest, 0), np.minimum(rest, 1.0), 1.0))
-    return replace(x, active_sms=busy_sms)
+    return x if np.array_equal(busy_sms, x.active_sms) else replace(x, active_sms=busy_sms)  # what is known of x stays
 
 
 def resource_costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:

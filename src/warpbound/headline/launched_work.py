@@ -8,6 +8,7 @@ from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
+from warpbound.workload.files import levels
 
 
 @dataclass(frozen=True)
@@ -25,7 +26,12 @@ class ActiveWork:
         """SM cycles that one warp occupies each resource."""
         return demand(self.work, self.gpu, self.clock_hz)
 
-    @property
+    @cached_property
+    def levels(self) -> dict[str, float]:
+        """Unloaded latency by level, cycles."""
+        return levels(self.gpu, self.clock_hz)
+
+    @cached_property
     def slower(self) -> float:
         """Times that cycles of the SMs last as long as at the boost clock, at which boards start blocks in the time
         that their files give: a T4 at 585 MHz of 1590 starts them 2.7 times as slowly (docs/accuracy/nsight.md)."""

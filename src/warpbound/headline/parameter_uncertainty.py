@@ -12,7 +12,6 @@ Omits    correlation between parameters; the error of the model itself, which me
 """
 
 from dataclasses import fields
-from statistics import median
 
 import numpy as np
 from numpy.typing import NDArray
@@ -64,7 +63,7 @@ def of_quantity(quantity: Quantity) -> float:
 def half_distance(quantity: Quantity) -> float:
     """Half the median distance to other sources' values; 0 where there are none, or the value was typed."""
     claims = [abs(claim.value / quantity.value - 1.0) for claim in quantity.others]
-    return median(claims) / 2 if claims and quantity.source != "command line" else 0.0
+    return float(np.median(claims)) / 2 if claims and quantity.source != "command line" else 0.0
 
 
 def varied(own_fit: FittedParameters, board: Gpu) -> Parameters:

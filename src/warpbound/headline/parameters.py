@@ -19,6 +19,7 @@ from warpbound.bounds import Real
 from warpbound.headline.dram import Dram
 from warpbound.machine import Gpu, gpu
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 
 RELATIVES = {  # boards whose streams were fitted, by their memory
     "HBM": ("v100-pcie", "a100-sxm-80gb"),
@@ -83,6 +84,7 @@ VARIED = tuple(f.name for f in fields(Parameters) if f.name not in ("dram_bandwi
 FITTED = tuple(name for name in VARIED if name in PARAMETERS and PARAMETERS[name].fallback == "relatives")
 
 
+@remember(8)
 def fitted_parameters(board: Gpu) -> FittedParameters:
     """The parameters of a board; what it lacks or only assumes comes from the calibrated boards."""
     own = {name: board.parameters[name] for name in FITTED if name in board.parameters}

@@ -27,8 +27,8 @@ from warpbound.headline.parameters import Parameters
 from warpbound.l2_clock import l2_cycles, l2_rate
 from warpbound.memory.counters import FIRST_OF_ONE_ARRAY
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 from warpbound.workload import Memory, Piece, Workload
-from warpbound.workload.files import levels
 
 SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
 SM = ("lsu", "shared", "l1")
@@ -58,9 +58,10 @@ class Loads:
     latency: Real
 
 
+@remember(2)
 def loads(x: ActiveWork, values: Parameters) -> Loads:
     """The load phases of one warp; lines from beyond L1 are spread evenly over the loads."""
-    work, gpu, clock_hz = x.work, x.gpu, x.clock_hz
+    work = x.work
     memory = work.memory
     sectors_read = memory.l2_sectors_read
     requests = memory.global_load_requests
@@ -68,10 +69,10 @@ def loads(x: ActiveWork, values: Parameters) -> Loads:
     from_dram = min(1.0, memory.dram_bytes_read / (SECTOR_B * sectors_read)) if sectors_read else 0.0
     loaded, times = _kinds(tuple(work.phases))
     waited = loaded * per_load
-    level = levels(gpu, clock_hz)
+    level = x.levels
     l2 = _in_l2(x, values)
     beyond = np.multiply(values.dram_latency, level["dram"])
-    latency = ((1.0 - from_dram) * l2 + from_dram * beyond) / clock_hz
+    latency = ((1.0 - from_dram) * l2 + from_dram * beyond) / x.clock_hz
     return Loads(
         phases=len(work.phases) if per_load else 0,
         lines=float(times @ waited),
@@ -90,7 +91,7 @@ def _kinds(phases: tuple[int, ...]) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 def _in_l2(x: ActiveWork, values: Parameters | None = None) -> Real:
     """Mean latency of L2 hits over both partitions, cycles; without `values` the board's."""
-    level = levels(x.gpu, x.clock_hz)
+    level = x.levels
     near = level.get("l2", level["dram"])
     far, share = l2_cycles(x.gpu, x.clock_hz, "l2_far_latency") or near, x.work.memory.far_share
     if values is None:
@@ -191,7 +192,7 @@ def _waited_for(x: ActiveWork, values: Parameters) -> dict[str, float]:
 
 def _farther(x: ActiveWork, values: Parameters) -> Real:
     """Delay of a block's last line relative to the mean line, when DRAM serves the last and L2 the others, s."""
-    dram = levels(x.gpu, x.clock_hz)["dram"]
+    dram = x.levels["dram"]
     in_l2, beyond = x.work.parts.get("l2", 0.0) / _in_l2(x), x.work.parts.get("dram", 0.0) / dram
     share = in_l2 / (in_l2 + beyond) if in_l2 else 0.0
     later = np.maximum(0.0, np.multiply(values.dram_latency, dram) - _in_l2(x, values))
@@ -204,7 +205,8 @@ def tightest(x: ActiveWork, values: Parameters) -> str:
     return max(busy, key=lambda name: _first(busy[name]))
 
 
-def _cycles(x: ActiveWork, values: Parameters) -> dict[str, Real]:
+@remember(2)
+def _cycles(x: ActiveWork, values: Parameters) -> Mapping[str, Real]:
     """SM cycles that one warp occupies each on-chip resource."""
     cycles: dict[str, Real] = dict(x.busy)
     lookups = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
@@ -226,7 +228,8 @@ def _lookups(memory: Memory) -> float:
     return max(0.0, 1.0 - least / memory.l1_wavefronts) if memory.l1_wavefronts else 0.0
 
 
-def _alone(x: ActiveWork, values: Parameters) -> dict[str, NDArray[np.float64]]:
+@remember(2)
+def _alone(x: ActiveWork, values: Parameters) -> Mapping[str, NDArray[np.float64]]:
     """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
     return _of_warps(x, values, x.warps_per_block, x.warps_per_block)
 

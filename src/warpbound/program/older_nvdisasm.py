@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import zipfile
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -101,6 +100,8 @@ def fetch() -> Path:
 
 def unpack(wheel: Path, place: Path) -> None:
     """Keep the nvdisasm of a Triton wheel at `place`. Raises InputError where the wheel has none or nothing is kept."""
+    import zipfile  # which no answer needs
+
     try:
         with zipfile.ZipFile(wheel) as archive:
             keep(place, archive.read(_MEMBER))

@@ -1,7 +1,7 @@
 """Memory accesses one by one: how many sectors or wavefronts a request takes, and why."""
 
 from collections.abc import Sequence
-from statistics import fmean
+from math import fsum
 
 from rich import box
 from rich.console import Group, RenderableType
@@ -68,7 +68,7 @@ def _mean(rows: Sequence[Access]) -> tuple[float | None, float | None]:
     pairs = [(cost, ideal) for cost, ideal in counts if cost is not None and ideal is not None]
     if len(pairs) < len(counts):
         return None, None
-    return fmean(cost for cost, _ in pairs), fmean(ideal for _, ideal in pairs)
+    return fsum(cost for cost, _ in pairs) / len(pairs), fsum(ideal for _, ideal in pairs) / len(pairs)
 
 
 def _waste(rows: Sequence[Access]) -> float:

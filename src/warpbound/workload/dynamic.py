@@ -9,7 +9,7 @@ from dataclasses import field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.distinct_values import distinct
+from warpbound.distinct_values import distinct, distinct_without
 from warpbound.emulate.trace import Trace
 from warpbound.memory.block_neighbours import Grid, corner, patch
 from warpbound.memory.sampling_error import apart_from_class
@@ -103,7 +103,7 @@ def weighted_by_class(
         return selection
     counts = np.bincount(of_class, minlength=len(length))
     weights = dict(zip(selection.blocks.tolist(), selection.weights.tolist(), strict=True))
-    missing = np.setdiff1d(np.arange(len(counts)), of_class[selection.blocks])
+    missing = distinct_without(np.arange(len(counts)), of_class[selection.blocks])
     for number in _spread(missing, (counts * length)[missing], length[missing]):
         members = np.flatnonzero(of_class == number)
         weights[int(members[len(members) // 2])] = 1.0
@@ -161,7 +161,7 @@ def _represented(own: NDArray[np.int64], counts: NDArray[np.int64], length: NDAr
     present = distinct(own)
     present = present[np.argsort(length[present], kind="stable")]
     share[present] = counts[present]
-    absent = np.setdiff1d(np.arange(len(counts)), present)
+    absent = distinct_without(np.arange(len(counts)), present)
     after = np.clip(np.searchsorted(length[present], length[absent]), 1, max(1, len(present) - 1))
     low, high = present[after - 1], present[np.minimum(after, len(present) - 1)]
     reach = np.maximum(1e-9, length[high] - length[low])
