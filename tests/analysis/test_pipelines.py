@@ -133,7 +133,7 @@ def test_stores_come_behind_the_products_that_they_wait_for():
     case = case_of(program, warpbound.gpu("b200"), launch, DEFAULT)
     work = work_of(case)
     _, loop, stores = work.whole.pieces
-    assert work.whole.joins == 1
+    assert (work.whole.barriers, work.whole.stops) == (1, 2)
     assert loop.path > 0.7 > 0.25 > stores.path
     assert loop.demand["tensor"] > 0.8  # where the time is that they run in, whichever warp starts them
     assert stores.demand["l1"] > 0.6

@@ -7,12 +7,37 @@ import pytest
 
 pytest.importorskip("triton")
 
+import warpbound
 import warpbound.triton as front
 from support import triton_kernels as kernels
 from support.paths import ROOT
-from warpbound.triton import descriptor
+from warpbound.analysis.answer import work_of
+from warpbound.analysis.case import case_of
+from warpbound.analysis.executed import served_by
+from warpbound.analysis.pipelines import recorded_course
+from warpbound.analysis.settings import DEFAULT
+from warpbound.analysis.timing import launch_prediction
+from warpbound.latency import waits
+from warpbound.triton import descriptor, launching
 
 pytestmark = [pytest.mark.cuda, pytest.mark.broad]
+
+
+@pytest.mark.parametrize("board", ["h200", "b200"])
+def test_a_block_of_roles_lasts_as_long_as_its_warps_take_together(board):
+    """Copying and multiplying warps meet at barriers of their own: these are none of the whole block."""
+    arrays, size = ("f16[1024,1024]:rand", "f16[1024,1024]:rand", "f32[1024,1024]:zeros"), 1024
+    tiles = {"TILE_M": 128, "TILE_N": 128, "TILE_K": 64, "ROLES": True}
+    gpu = warpbound.gpu(board)
+    ready = launching.prepare(kernels.product_by_descriptors, [*arrays, size, size, size], tiles, (8, 8), gpu)
+    case = case_of(ready.program, gpu, ready.launch, DEFAULT)
+    work = work_of(case)
+    trace, _, traffic = work.sample_run
+    levels = served_by(traffic)
+    course = recorded_course(case, trace.meetings, waits(case.program.instructions, case.latency, levels), levels)
+    lasts = launch_prediction(case, work).residence_s * case.clock_hz
+    assert work.whole.stops <= 3 < work.whole.barriers
+    assert course.cycles < lasts < 1.3 * course.cycles
 
 
 def attention():

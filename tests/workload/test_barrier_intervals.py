@@ -17,7 +17,7 @@ from warpbound.analysis.sm_simulation import simulated
 from warpbound.kernel_launch import parse_argument
 from warpbound.schedule import schedule
 from warpbound.workload import Piece
-from warpbound.workload.barrier_intervals import MOST_KINDS, Stream, pieces
+from warpbound.workload.barrier_intervals import MOST_KINDS, Stream, barriers, of_all, pieces
 from warpbound.workload.pipelined_block import PRODUCTS
 
 LOAD_STORE_TURN = """
@@ -121,6 +121,33 @@ def test_a_wait_of_the_whole_block_parts_its_work_as_a_barrier_does() -> None:
     assert [piece.times for piece in three] == [1.0] * 3
     assert [piece.demand["add"] for piece in three] == [0.0, 0.0, 1.0]
     assert three[1].demand["issue"] == pytest.approx(0.5 / 5)  # the load from shared memory alone
+
+
+TWO_BARRIERS = """
+    B------:R-:W-:-:S05  BAR.SYNC.DEFER_BLOCKING 0x0
+    B------:R-:W-:-:S04  FADD R3, R3, R3
+    B------:R-:W-:-:S05  BAR.SYNC.DEFER_BLOCKING 0x1, 0x40
+    B------:R-:W-:-:S05  EXIT
+"""
+
+
+def test_barriers_of_some_warps_do_not_part_the_blocks_work() -> None:
+    """Two of three warps meet at the second one, and one of them twice as often in a loop."""
+    instructions = code(TWO_BARRIERS)
+    both = barriers(instructions, waits_of(instructions))
+    assert both.tolist() == [True, False, True, False]
+
+    def stop(*streams: tuple[int, ...]) -> list[int]:
+        return np.flatnonzero(of_all([Stream(stream) for stream in streams], both)).tolist()
+
+    assert stop((0, 1, 2, 3), (0, 1, 2, 3)) == [0, 2]
+    assert stop((0, 1, 2, 3), (0, 1, 2, 3), (0, 1, 3)) == [0]
+    assert stop((0, 1, 2, 3), (0, 1, 2, 1, 2, 3)) == [0]
+    waits, ones = waits_of(instructions), np.ones(len(instructions))
+    typical = schedule((0, 1, 2, 3), instructions, waits)
+    two, first = [Stream((0, 1, 2, 3)), Stream((0, 1, 3))], np.array([True, False, False, False])
+    some = pieces(two, instructions, waits, typical, ones, lambda x: {"issue": float(x.sum())}, ones, first)
+    assert len(some) == 2  # before and behind the first, whatever happens at the second
 
 
 def test_what_comes_behind_a_wait_for_products_is_told() -> None:

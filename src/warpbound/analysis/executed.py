@@ -1,6 +1,5 @@
 """Work and traffic of the whole launch, extrapolated from its sampled blocks."""
 
-from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import asdict, replace
 from functools import cache, partial
@@ -21,7 +20,7 @@ from warpbound.analysis.execution_summary import (
 )
 from warpbound.analysis.longest_block import longest_warp
 from warpbound.analysis.partition_traffic import partition_traffic
-from warpbound.analysis.pipelines import ASSUMED, NOTE, held, held_alone, pipelines, recorded_course
+from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course, whole_block
 from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_start
 from warpbound.distinct_values import distinct
@@ -43,7 +42,7 @@ from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Schedule, Wait, duration
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
-from warpbound.workload.barrier_intervals import Stream, pieces
+from warpbound.workload.barrier_intervals import Stream, barriers, of_all, pieces
 from warpbound.workload.dynamic import (
     LONGEST_STREAM,
     Sample,
@@ -59,7 +58,6 @@ from warpbound.workload.dynamic import (
 )
 from warpbound.workload.files.lanes import on_board
 from warpbound.workload.instruction_counts import count, facts_of
-from warpbound.workload.joint_waits import joint_waits
 from warpbound.workload.static import intervals, iterations
 
 SECTOR_B = 32
@@ -102,10 +100,15 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     timed = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
     average = _AverageWarp(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
-    streams = _whole_block(case, trace, traffic, timing) or tuple(map(Stream, _recorded(trace)))
-    joined = replace(average.work, joins=float(len(streams[0].joins)) if streams else 0.0)
-    average = replace(average, work=joined)
-    return replace(average, work=replace(joined, pieces=_pieces(case, trace, sample, traffic, (average, streams))))
+    whole = whole_block(case, trace, _waits(case, traffic), timing, served_by(traffic))
+    stops = barriers(program.instructions, timing)
+    if whole:
+        stops = of_all(whole, stops)
+        joins = float(stops[list(whole[0].indices)].sum() + len(whole[0].joins))
+        average = replace(average, work=replace(average.work, joins=joins))
+    streams = whole or tuple(map(Stream, _recorded(trace)))
+    parts = _pieces(case, trace, sample, traffic, (average, streams, stops))
+    return replace(average, work=replace(average.work, pieces=parts))
 
 
 @remember(4)
@@ -141,32 +144,12 @@ def _recorded(trace: Trace) -> dict[tuple[int, ...], None]:
     return dict.fromkeys(tuple(stream[:LONGEST_STREAM].tolist()) for stream in trace.streams.values())
 
 
-def _whole_block(case: Case, trace: Trace, traffic: Traffic, means: tuple[Wait, ...]) -> tuple[Stream, ...]:
-    """The streams of all warps of a block whose meetings at mbarriers are known in time; else none.
-
-    Of those alike, the warp that ends last stands for all.
-    """
-    meetings = trace.meetings
-    course = recorded_course(case, meetings, _waits(case, traffic), served_by(traffic)) if meetings else None
-    if meetings is None or course is None or max(map(len, meetings.streams)) > LONGEST_STREAM:
-        return ()
-    own_waits = held_alone(case, meetings, _waits(case, traffic), means, served_by(traffic))
-    own = zip(meetings.streams, joint_waits(meetings, course), strict=True)
-    alike = defaultdict(list)
-    for warp, (stream, joins) in enumerate(own):
-        alike[stream.tobytes(), joins].append(warp)
-    last = {key: max(warps, key=lambda warp: course.ends[warp]) for key, warps in alike.items()}
-    return tuple(
-        Stream(tuple(meetings.streams[last[key]].tolist()), key[1], len(warps), own_waits[last[key]])
-        for key, warps in alike.items()
-    )
-
-
 def _pieces(
-    case: Case, trace: Trace, sample: Sample, traffic: Traffic, warps: tuple[_AverageWarp, tuple[Stream, ...]]
-) -> tuple[Part, ...]:
+    case: Case, trace: Trace, sample: Sample, traffic: Traffic,
+    warps: tuple[_AverageWarp, tuple[Stream, ...], NDArray[np.bool_]],
+) -> tuple[Part, ...]:  # fmt: skip
     """The work from barrier to barrier."""
-    average, streams = warps
+    average, streams, stops = warps
     instructions, work = case.program.instructions, average.work
     if work.stops < 1:
         return ()
@@ -183,7 +166,7 @@ def _pieces(
 
     passes = WARP * len(trace.warps) * np.maximum(1, trace.executed.max(axis=0))
     lanes = trace.threads.sum(axis=0) / passes
-    return pieces(streams, instructions, average.waits, average.schedule, executions, asked, lanes)
+    return pieces(streams, instructions, average.waits, average.schedule, executions, asked, lanes, stops)
 
 
 def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:

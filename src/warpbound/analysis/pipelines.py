@@ -5,7 +5,7 @@ Models   workload.pipelined_block with the copy engine of the board. For a warp'
          the share of L2 and DRAM that is left to one block of an SM while all run.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 
@@ -25,6 +25,9 @@ from warpbound.result.pipeline import Binds, Pipeline
 from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Wait, duration
 from warpbound.schedule.warp_clock import Parts
+from warpbound.workload.barrier_intervals import Stream
+from warpbound.workload.dynamic import LONGEST_STREAM
+from warpbound.workload.joint_waits import joint_waits
 from warpbound.workload.pipeline_stages import Ring, occupied, rings, with_stages
 from warpbound.workload.pipelined_block import PRODUCTS, CopyEngine, Timeline, timeline
 
@@ -179,6 +182,28 @@ def held_alone(
     return tuple(
         _held_on_average(block, course, (warp,), _without(_idle(off, waits), unheld))
         for warp, off in enumerate(meetings.off)
+    )
+
+
+def whole_block(
+    case: Case, trace: Trace, waits: tuple[Wait, ...], means: tuple[Wait, ...], levels: Served
+) -> tuple[Stream, ...]:
+    """The streams of all warps of a block whose meetings at mbarriers are known in time; else none.
+
+    Of those alike, the warp that ends last stands for all. means : as of `held`.
+    """
+    meetings = trace.meetings
+    course = recorded_course(case, meetings, waits, levels) if meetings else None
+    if meetings is None or course is None or max(map(len, meetings.streams)) > LONGEST_STREAM:
+        return ()
+    own_waits = held_alone(case, meetings, waits, means, levels)
+    alike: defaultdict[tuple[bytes, tuple[int, ...]], list[int]] = defaultdict(list)
+    for warp, (stream, joins) in enumerate(zip(meetings.streams, joint_waits(meetings, course), strict=True)):
+        alike[stream.tobytes(), joins].append(warp)
+    last = {key: max(warps, key=lambda warp: course.ends[warp]) for key, warps in alike.items()}
+    return tuple(
+        Stream(tuple(meetings.streams[last[key]].tolist()), key[1], len(warps), own_waits[last[key]])
+        for key, warps in alike.items()
     )
 
 

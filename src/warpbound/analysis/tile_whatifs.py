@@ -43,7 +43,7 @@ def _stores_beside(case: Case, work: Work) -> Iterator[WhatIf]:
     tiles = ceil(launch.blocks_per_active_sm / launch.population)
     if tiles < 2 or not any(piece.behind_products for piece in pieces) or not 0 < 2 * _sums(case, work) <= COLUMNS:
         return
-    changed = replace(work.focus, pieces=_joined(pieces), joins=work.focus.joins - 1)
+    changed = replace(work.focus, pieces=_joined(pieces), joins=work.focus.stops - 1.0)
     without = replace(work.focus, pieces=tuple(piece for piece in pieces if not piece.behind_products))
     times = times_of(case, work, [(each, case.place) for each in (work.focus, changed, without)])
     gain = times[0] / (times[0] - (1.0 - 1.0 / tiles) * (times[0] - times[1]))

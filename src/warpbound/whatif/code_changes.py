@@ -189,7 +189,8 @@ def _no_barriers(work: Workload, place: Place) -> Alternative | None:
     if round(work.barriers) < 1:
         return None
     fewer = eased(work, "issue", max(0.0, 1.0 - work.barriers / max(work.warp_instructions, work.barriers)))
-    free = without(replace(fewer, barriers=0.0), {"barrier": 0.0})
+    other_joins = None if work.joins is None else max(0.0, work.joins - work.barriers)  # at mbarriers
+    free = without(replace(fewer, barriers=0.0, joins=other_joins), {"barrier": 0.0})
     where = f"each of {work.barriers:.0f} barriers" if work.barriers >= 1.5 else "the barrier"
     why = f"at {where} all warps of a block wait for the last one"
     return Alternative("no barriers (independent warps, or warp shuffles)", why, free, place)

@@ -143,6 +143,7 @@ def _shared_out(work: Workload, times: float) -> Workload:
         parts={cause: cycles if cause == "start" else share * cycles for cause, cycles in work.parts.items()},
         phases=work.phases[: ceil(share * len(work.phases))],
         barriers=share * work.barriers,
+        joins=None if work.joins is None else share * work.joins,
         warps=None if work.warps is None else times * work.warps,
     )
 

@@ -5,8 +5,8 @@ Models   pieces in sequence, those of equal instructions together; a piece lasts
          takes for it alone, as a leader of a tree does; what the mean warp asks of each resource is divided as the
          recorded warps divide the executions of each instruction. Products into tensor memory run while warps go on,
          and what waits for them is in the warps' paths: they are spread evenly over the time of all pieces.
-Omits    warps that end before the last barrier; barriers of a part of the warps; what lies beyond the recorded part of
-         very long streams, which is taken to be like it.
+Omits    warps that end before the last barrier; what barriers of a part of the warps cost the others; what lies beyond
+         the recorded part of very long streams, which is taken to be like it.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -80,16 +80,16 @@ class _Path:
 
 def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     streams: Iterable[Stream], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
-    executions: Reals, request: Asked, lanes: Reals,
+    executions: Reals, request: Asked, lanes: Reals, whole: NDArray[np.bool_] | None = None,
 ) -> tuple[Piece, ...]:  # fmt: skip
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
     streams : of the recorded warps. typical : the schedule of the one that stands for all. executions : times that the
     mean warp issues each instruction, (instructions,); request : what so many executions ask of each resource.
-    lanes : the share of the block's that takes part in each instruction, (instructions,).
+    lanes : the share of the block's that takes part in each instruction, (instructions,). whole : barriers at which
+    all warps stop, (instructions,); None: all barriers.
     """
-    both = zip(instructions, timing, strict=True)
-    stops = np.array([instruction.traits.is_block_barrier and wait.hold > 0 for instruction, wait in both])
+    stops = barriers(instructions, timing) if whole is None else whole
     cuts = [_cut(stream, stops, timing) for stream in streams if stream.indices]
     most = max((len(cut.begins) for cut in cuts), default=1)
     cuts = [cut for cut in cuts if len(cut.begins) == most]
@@ -123,6 +123,18 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     return tuple(
         replace(piece, demand={name: _over(piece.demand[name], total[name]) for name in total}) for piece in result
     )
+
+
+def barriers(instructions: Sequence[Instruction], timing: Sequence[Wait]) -> NDArray[np.bool_]:
+    """Which instructions wait for other warps of the block, (instructions,)."""
+    both = zip(instructions, timing, strict=True)
+    return np.array([instruction.traits.is_block_barrier and wait.hold > 0 for instruction, wait in both])
+
+
+def of_all(streams: Sequence[Stream], stops: NDArray[np.bool_]) -> NDArray[np.bool_]:
+    """Which of these barriers all warps of a block execute, and equally often, (instructions,)."""
+    times = np.array([np.bincount(np.asarray(stream.indices), minlength=len(stops)) for stream in streams])
+    return np.asarray(stops & (times > 0).all(axis=0) & (times == times[0]).all(axis=0))
 
 
 def _over(part: float, whole: float) -> float:

@@ -40,8 +40,9 @@ class Workload:
     lines_by_cause : source line -> cause -> cycles.
     warps : such units in the launch; None where that is not known.
     issue_slots : issues that the unit takes where some instructions go in pairs; None: one per instruction.
-    pieces : the same from barrier to barrier, where there are some and it is known. joins : waits at mbarriers that
-    hold the whole block as a barrier does.
+    pieces : the same from barrier to barrier, where there are some and it is known. joins : times that all warps of a
+    block wait for each other before its end, where some barriers are not of the whole block, or an mbarrier holds it as
+    one does; None: at each barrier.
     held : number of a board -> (cycles of latencies that follow it and are waited for, of these those waited).
     """
 
@@ -63,13 +64,13 @@ class Workload:
     warps: float | None = None
     issue_slots: float | None = None
     pieces: tuple[Piece, ...] = ()
-    joins: float = 0.0
+    joins: float | None = None
     held: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def stops(self) -> int:
         """Times that a block waits for all its warps before its end."""
-        return round(self.barriers + self.joins)
+        return round(self.barriers if self.joins is None else self.joins)
 
     def with_memory(self, **changes: float) -> "Workload":
         """The same work with other traffic."""
