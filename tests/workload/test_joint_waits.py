@@ -28,7 +28,7 @@ def found(streams, events, blocks=(0, 0), ends=(90.0, 90.0), done=((DONE, 50.0),
     meetings = Meetings(tuple(blocks), issued, tuple(events), none_off)
     course = Timeline(
         cycles=90.0, waited=({},) * len(streams), fills=(), engine_busy=0.0, longest=((), 0.0), whole=True,
-        done={(barrier, 0): cycle for barrier, cycle in done}, ends=tuple(ends),
+        phase_ends={(barrier, 0): cycle for barrier, cycle in done}, ends=tuple(ends),
     )  # fmt: skip
     return joint_waits(meetings, replace(course, **changes))
 

@@ -87,8 +87,8 @@ def _shared(trace: Trace, copying: NDArray[np.bool_], stride: int) -> float:
     accesses = trace.accesses["global"]
     rows = accesses.rows(copying[accesses.instruction])
     blocks = trace.warps[rows.warp, 0]
-    sampled = set(distinct(blocks).tolist())
-    first = min((block for block in sampled if block + stride in sampled), default=None)
+    sample_blocks = set(distinct(blocks).tolist())
+    first = min((block for block in sample_blocks if block + stride in sample_blocks), default=None)
     if first is None:
         return 0.0
     own, other = (_sectors(rows.rows(blocks == block)) for block in (first, first + stride))

@@ -72,10 +72,10 @@ def _sums(case: Case, work: Work) -> float:
     meetings = work.sample_run[0].meetings
     if meetings is None:
         return 0.0
-    moved = {at: registers_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
+    moves = {at: registers_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
     streams = zip(meetings.blocks, meetings.streams, strict=True)
     own = [stream for block, stream in streams if block == meetings.blocks[0]]
-    return sum(float((stream == at).sum()) * registers for stream in own for at, registers in moved.items()) / QUARTERS
+    return sum(float((stream == at).sum()) * registers for stream in own for at, registers in moves.items()) / QUARTERS
 
 
 def _larger(case: Case, work: Work) -> Iterator[WhatIf]:

@@ -187,7 +187,7 @@ class Image:
             self.contents(number)
         return not self._written
 
-    def note_touched(self, read: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
+    def note_touched(self, loaded: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
         """Allocations have been read and written by who did not call `load` and `store`."""
 
     # --- where an access goes ---

@@ -219,14 +219,14 @@ def _reader(x: State, texture: Texture, slices: Places | None) -> Callable[[list
     """Reads texels at places inside or outside, as the texture's address modes say."""
     def read(places: list[Places]) -> list[Words]:
         inside = np.ones(len(places[0]), np.bool_)
-        put: list[Places] = []
+        axes: list[Places] = []
         for axis, (index, size) in enumerate(zip(places, texture.sizes, strict=False)):
             own, within = placed(index, size, address_mode(texture.sampling, axis))
             inside &= within
-            put.append(own)
+            axes.append(own)
         if slices is not None:
-            put = [*put, *[np.zeros_like(put[0])] * (2 - len(put)), np.clip(slices, 0, texture.slices - 1)]
-        return _texels(x, texture, put, inside, texture.sampling.border)
+            axes = [*axes, *[np.zeros_like(axes[0])] * (2 - len(axes)), np.clip(slices, 0, texture.slices - 1)]
+        return _texels(x, texture, axes, inside, texture.sampling.border)
 
     return read
 
@@ -277,7 +277,7 @@ def store_surface(here: Site, missing: Missing = refused) -> Handler:
     reads = [raw(replace(source, index=_after(source, i)), here) for i in range(max(1, width(here) // _WORD_B))]
 
     def store(x: State, addresses: NDArray[np.uint64]) -> None:
-        store_global(x, addresses, width(here), [whole(x, read(x)) for read in reads])
+        store_global(x, addresses, width(here), [whole(x, value_of(x)) for value_of in reads])
 
     return _surface(here, missing, 0, store, lambda x: None)
 
@@ -301,7 +301,7 @@ def _surface(
     number = raw(others[0], here) if plain else _object_number(here, others, numbered=here.has("B"))
 
     def handler(x: State) -> None:
-        at = [whole(x, read(x)).view(np.int32).astype(np.int64) for read in reads]
+        at = [whole(x, value_of(x)).view(np.int32).astype(np.int64) for value_of in reads]
         _by_object(x, whole(x, number(x)), form,
                    lambda own: _in_bounds(x, here, own, dict(zip(_AXES[form], at, strict=True)), access, outside),
                    lambda: missing(x, here))  # fmt: skip

@@ -17,8 +17,8 @@ from warpbound.quick_dataclasses import dataclass
 class Dram:
     """One board's device memory."""
 
-    read: Real          # c_r  bytes per second, reads only                              [B/s]
-    write: Real         # c_w  writes only                                               [B/s]
+    read_rate: Real          # c_r  bytes per second, reads only                              [B/s]
+    write_rate: Real         # c_w  writes only                                               [B/s]
     turning: Real       # c_m  time per byte that an even mixture adds, times pin rate   [1]
     pins: Real          #      pin bandwidth                                             [B/s]
     wait_read: Real     # b_r  waiting of a read phase at half load, reads only          [s]
@@ -28,7 +28,7 @@ class Dram:
 def capacity(x: Dram, writes: Real) -> NDArray[np.float64]:
     """Bytes per second at a share `writes` of written bytes."""
     reads = np.subtract(1.0, writes)
-    per_byte = reads / x.read + np.divide(writes, x.write) + np.divide(x.turning, x.pins) * _evenness(writes)
+    per_byte = reads / x.read_rate + np.divide(writes, x.write_rate) + np.divide(x.turning, x.pins) * _evenness(writes)
     return np.asarray(1.0 / per_byte)
 
 

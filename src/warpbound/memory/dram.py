@@ -83,21 +83,21 @@ class L2Footprints:
     """
 
     def __init__(  # noqa: PLR0913  (each is one fact of the sample)
-        self, sectors: SampledSectors, sampled: Sampled, arrays: Arrays, machine: Facts, part: float,
+        self, sectors: SampledSectors, sample_of_blocks: Sampled, arrays: Arrays, machine: Facts, part: float,
         priority: NDArray[np.int64] | None = None,
     ) -> None:  # fmt: skip
-        self.seen, self.sampled, self._arrays, self.part = sectors, sampled, arrays, part
+        self.seen, self.sampled, self._arrays, self.part = sectors, sample_of_blocks, arrays, part
         self._priority = np.zeros(len(arrays) + 1, np.int64) if priority is None else priority
         self._array_of_pair = array_of(sectors.pairs.sector, arrays)
         self.array = self._array_of_pair[sectors.pairs.pair]
         self.cache = l2_of(machine, 1.0)
         self._sides_B = machine.l2_sides_bytes
         self._machine = machine
-        self._sms = min(machine.sm_count, sampled.of_blocks)
+        self._sms = min(machine.sm_count, sample_of_blocks.of_blocks)
         self.all = self._of_pairs(slice(None))
         self._room = np.array([part * (size // LINE_B + 1) for _, size in arrays] + [np.inf])
         lines = footprint(
-            sectors.pairs.sector // PER_LINE, sectors.pairs.block, self._array_of_pair, sampled, self._room
+            sectors.pairs.sector // PER_LINE, sectors.pairs.block, self._array_of_pair, sample_of_blocks, self._room
         )
         at_once = _parts(lines.turn + lines.wrapped, self.all.turn + self.all.wrapped)
         lone, self._at_once, sample = (
@@ -106,7 +106,7 @@ class L2Footprints:
         )
         self._lone, self._lines_per_sector = lone, np.minimum(sample, self._at_once)
         under_way = float(((self.all.turn + self.all.wrapped) * self._lines_per_sector).sum())
-        self._spread_lines = l2_replication.spread_of(under_way, sampled.loads)
+        self._spread_lines = l2_replication.spread_of(under_way, sample_of_blocks.loads)
         in_launch = np.minimum(self.all.launch * self._lines_per_sector, self._room)
         size = self._sides_B / LINE_B if self._sides_B else self.cache.lines
         self._share = l2_priorities.shares(in_launch, max(1.0, part * size), self._priority)
@@ -265,7 +265,7 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
     """DRAM traffic of the launch; cache : "warm" or "cold"."""
     if prints.complete:
         return _complete(prints, levels, cache)
-    sectors, sampled, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
+    sectors, sample, sector_B = prints.seen, prints.sampled, SECTOR_B / prints.part
     first = levels.first & (sectors.kind != WRITE)
     fetched = prints.of(sectors.pairs.same_sector(first) & (sectors.kind != WRITE))
     weights = sectors.weight[first], sectors.weight[first] * (levels.together[first] >= 0)
@@ -280,7 +280,7 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
     changed = sectors.kind != READ
     changes = prints.of(changed)
     again = levels.written_back + levels.left_dirty - prints.once_a_turn(changed)
-    again = max(0.0, again) * sampled.of_blocks / len(sampled.blocks)
+    again = max(0.0, again) * sample.of_blocks / len(sample.blocks)
     footprint_B = sector_B * float(prints.all.launch.sum())
     completed = sector_B * float(prints.transfers(prints.of(prints.completed(levels)), cache).sum())
     return DramTraffic(
@@ -333,8 +333,8 @@ def _complete(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffic:
     dirty_sectors = levels.written_back + (levels.left_dirty if cache == "cold" else 0.0)
     counts = (dirty_sectors, levels.left_dirty, sectors.pairs.sectors)
     completed = SECTOR_B / prints.part * len(distinct(sectors.sector[prints.completed(levels)]))
-    read = round(SECTOR_B * float((share * sectors.weight).sum()) + completed, 3)
+    read_bytes = round(SECTOR_B * float((share * sectors.weight).sum()) + completed, 3)
     missed = _largest_of(levels.together, levels.level == DRAM) * prints.two_sides
     far = np.maximum(levels.far, missed) * (1.0 - share)
-    written, left, touched = (SECTOR_B / prints.part * float(count) for count in counts)
-    return DramTraffic(share, far, read, written, left, touched, completed=completed)
+    written_bytes, dirty_bytes, footprint_bytes = (SECTOR_B / prints.part * float(count) for count in counts)
+    return DramTraffic(share, far, read_bytes, written_bytes, dirty_bytes, footprint_bytes, completed=completed)

@@ -219,24 +219,24 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         np.concatenate([part.weight for part in parts]),
         np.concatenate([part.accesses.warp for part in parts]),
     )
-    touched, part = _followed(parts, how.sector_limit)
-    at, block = touched.row, block_of_warp(trace)[warp]
+    followed_sectors, part = _followed(parts, how.sector_limit)
+    at, block = followed_sectors.row, block_of_warp(trace)[warp]
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
     rank, ahead = step_and_age(program, trace, plan, warp, when)
     size = len(program.instructions)
     totals = np.sum([part.by_instruction(part.cost.sectors, size) for part in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
-    partly = (kind[at] == WRITE) & (touched.addresses * _bytes_of_lane(program, parts)[at] < SECTOR_B)
+    partly = (kind[at] == WRITE) & (followed_sectors.addresses * _bytes_of_lane(program, parts)[at] < SECTOR_B)
     weights = weight[at] * exactly
-    pairs = block_sectors(touched.sector, block[at], plan.turn)
-    sectors = dram.SampledSectors(touched.sector, kind[at], block[at], weights, partly, pairs)
+    pairs = block_sectors(followed_sectors.sector, block[at], plan.turn)
+    sectors = dram.SampledSectors(followed_sectors.sector, kind[at], block[at], weights, partly, pairs)
     arrays = tuple((start, size) for _, start, size in trace.arrays) if how.arrays is None else how.arrays
     if len(parts[1].weight):
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
     repeated = sum(float(part.accesses.repeated(part.cost.kind == READ).sum()) for part in parts)
     grid = how.grid or (trace.of_blocks,)
-    sampled = Sampled(
+    sample = Sampled(
         trace.blocks, trace.of_blocks, at_once, grid, repeated / len(trace.warps), how.weights, how.of_class
     )
     past_l1 = np.array([requests.bypasses_l1(instruction) for instruction in program.instructions] or [False])
@@ -250,25 +250,25 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         when.astype(np.int64),
         plan.l1_share[block],
     )
-    from_l1 = near(touched, rows, machine, part, how.method)
+    from_l1 = near(followed_sectors, rows, machine, part, how.method)
     streamed = l2_priorities.streams(program.instructions)[instruction[at]]
-    priority = _priority(trace, touched, arrays, streamed, how.persisting)
-    way = PastL1(touched, from_l1, rows, sectors, sampled, arrays, machine, part, priority, how)
+    priority = _priority(trace, followed_sectors, arrays, streamed, how.persisting)
+    way = PastL1(followed_sectors, from_l1, rows, sectors, sample, arrays, machine, part, priority, how)
     loads = added(instruction, (kind == READ).astype(np.float64), size)
-    where = (instruction[at], at, touched.sector >> 2, sectors.kind, sectors.weight)
+    where = (instruction[at], at, followed_sectors.sector >> 2, sectors.kind, sectors.weight)
     with_miss = _answered_with(program, trace, parts, way)
     return ServedSectors(*where, way, loads, with_miss, *beyond(way))
 
 
 def _priority(
-    trace: Trace, touched: SectorList, arrays: dram.Arrays, streamed: NDArray[np.bool_], name: str | None
+    trace: Trace, sectors: SectorList, arrays: dram.Arrays, streamed: NDArray[np.bool_], name: str | None
 ) -> NDArray[np.int64]:
     """The priority in L2 of each array and of what is in none; name : of the one that persists."""
     starts = {start for own, start, _ in trace.arrays if own == name}
     persisting = np.array([start in starts for start, _ in arrays], bool)
     if not persisting.any() and not streamed.any():
         return np.full(len(arrays) + 1, l2_priorities.USUAL)
-    return l2_priorities.of_arrays(array_of(touched.sector, arrays), streamed, persisting)
+    return l2_priorities.of_arrays(array_of(sectors.sector, arrays), streamed, persisting)
 
 
 def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], way: PastL1) -> NDArray[np.int64]:

@@ -132,9 +132,9 @@ def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], 
     everything = [item for some in items.values() for item in some]
     entries = _words_for(_ENTRY, roots.values())
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
-    launched, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
-    made = lambdas(roots[""], (*launched, instance))
-    _keep_what_is_named(everything, {word for name in (*launched, instance, made) for word in _WORD.findall(name)})
+    expressions, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
+    types = lambdas(roots[""], (*expressions, instance))
+    _keep_what_is_named(everything, {word for name in (*expressions, instance, types) for word in _WORD.findall(name)})
     words = {word for item in everything if item.stays for word in _LIBRARY.findall(item.text)}
     includes = _Includes(known_header, words)
     blanked = {
@@ -143,7 +143,7 @@ def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], 
     }
     launching = [item.node for item in items[""] if not item.stays and "<<<" in item.text]
     return Source(
-        f"{blanked.pop('')}\n{made}" if made else blanked.pop(""), blanked, kernels, launched, unknown,
+        f"{blanked.pop('')}\n{types}" if types else blanked.pop(""), blanked, kernels, expressions, unknown,
         absent=tuple(name for name in _HEADER_LINE.findall(text) if not known_header(name)),
         unread_line=min((line for node in launching if (line := _first_error(node)) is not None), default=None),
     )  # fmt: skip

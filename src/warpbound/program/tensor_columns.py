@@ -26,8 +26,8 @@ def _allocates(instruction: Instruction) -> bool:
 def _units(instructions: Sequence[Instruction], at: int) -> int:
     count = instructions[at].operands[-1].index
     for instruction in reversed(instructions[:at]):
-        written = instruction.operands[0] if instruction.operands else None
-        if written is not None and written.kind == "uniform" and written.index == count:
+        target = instruction.operands[0] if instruction.operands else None
+        if target is not None and target.kind == "uniform" and target.index == count:
             value = instruction.operands[-1]
             return int(value.value) if instruction.opcode == "UMOV" and value.kind == "immediate" else 0
     return 0

@@ -233,8 +233,8 @@ class HeapImage(Image):
     def layout(self) -> Layout:
         return Layout(HEAP, 0, self._start_array, tuple(self._ends.values()))
 
-    def note_touched(self, read: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
-        self.read.update(read.tolist())
+    def note_touched(self, loaded: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
+        self.read.update(loaded.tolist())
         self.stored.update(stored.tolist())
 
     def address(self, number: int) -> int:

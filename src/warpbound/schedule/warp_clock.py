@@ -53,7 +53,7 @@ class Parts:
 
     def _effect(self, part: bytes, state: State) -> _Effect:
         up = {board: list(raises) for board, raises in state[0]}
-        uncovered, taken, used = dict(state[1]), dict(state[2]), set[str]()
+        uncovered, busy_until, own = dict(state[1]), dict(state[2]), set[str]()
         free = last = 0.0
         for index in np.frombuffer(part, np.int32).tolist():
             step, wait = self.steps.get(index) or self._step(index), self.waits[index]
@@ -66,10 +66,10 @@ class Parts:
                     del up[board][:cut]
             free = last + step.gaps[0]
             if wait.queue or step.writes:
-                start = max(last, taken.get(wait.queue, 0.0))
+                start = max(last, busy_until.get(wait.queue, 0.0))
                 if wait.busy:
-                    taken[wait.queue] = start + wait.busy
-                    used.add(wait.queue)
+                    busy_until[wait.queue] = start + wait.busy
+                    own.add(wait.queue)
                 until = max(start + wait.write, uncovered.pop(wait.queue, 0.0))
                 for board in step.forgets:
                     up.pop(board, None)
@@ -80,7 +80,7 @@ class Parts:
             if step.source_board is not None:
                 up.setdefault(step.source_board, []).append(last + wait.source_wait)
         raises = tuple((board, tuple(raised)) for board, raised in up.items())
-        return _Effect(free, last, raises, tuple(uncovered.items()), tuple((queue, taken[queue]) for queue in used))
+        return _Effect(free, last, raises, tuple(uncovered.items()), tuple((queue, busy_until[queue]) for queue in own))
 
     def _step(self, index: int) -> Step:
         step = self.steps[index] = self.read_step(self.instructions[index], self.waits[index])

@@ -35,20 +35,21 @@ def facts_of(instructions: Sequence[Instruction], arch: int) -> tuple[OpcodeFact
 def count(
     instructions: Sequence[Instruction],
     facts: Sequence[OpcodeFacts],
-    read: Sequence[tuple[int, int]],
+    bank_reads: Sequence[tuple[int, int]],
     issued: Sequence[float],
     threads: Sequence[float],
 ) -> Counts:
     """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all.
 
-    read : registers that each instruction reads from each bank (`Program.bank_reads`).
+    bank_reads : registers that each instruction reads from each bank (`Program.bank_reads`).
     Fillers that no thread executes (@!PT) take their issue slot and nothing else. The unit `registers`, the bank of
     registers that is read more, is counted where it is read for longer than instructions are issued. The unit
     `operands` is shared memory while it delivers factors to products of warpgroups, a quarter for each of four warps.
     """
     total = Counts()
     banks = [0.0] * BANKS
-    for instruction, fact, times, lanes, registers in zip(instructions, facts, issued, threads, read, strict=True):
+    rows = zip(instructions, facts, issued, threads, bank_reads, strict=True)
+    for instruction, fact, times, lanes, registers in rows:
         if not times:
             continue
         total.warp_instructions += times

@@ -52,7 +52,7 @@ def _joins(
     """Of one block: when the wait is over, and the position behind it of each warp that waits."""
     for barrier, tests in once.items():
         behind = {warp: place + 1 for warp, place in tests}
-        ended = course.done.get((barrier, 0))
+        ended = course.phase_ends.get((barrier, 0))
         if ended is None or not behind.keys() <= set(warps):
             continue
         if all(warp in behind or course.ends[warp] <= ended for warp in warps):

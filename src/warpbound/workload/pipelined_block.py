@@ -70,7 +70,7 @@ class Timeline:
     cycles : until its last warp ends, or to where the recording was cut. waited : for each warp, instruction that tests
     -> cycles that it was held there, by what ended the wait. fills : in the order asked for. engine_busy : cycles, the
     busiest SM's. longest : the stream of the warp that issues most, and its cycles. whole : whether all was issued.
-    done : cycle at which each phase ended. ends : of each warp.
+    phase_ends : cycle at which each phase ended. ends : of each warp.
     """
 
     cycles: float
@@ -79,7 +79,7 @@ class Timeline:
     engine_busy: float
     longest: tuple[tuple[int, ...], float]
     whole: bool
-    done: dict[Phase, float]
+    phase_ends: dict[Phase, float]
     ends: tuple[float, ...]
 
     def held(self, warp: int) -> float:
@@ -238,7 +238,7 @@ class _Run:
             engine_busy=max(self.engine_busy.values(), default=0.0),
             longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), self.warps[longest].free),
             whole=self.issued < MOST_ISSUED,
-            done=self.done,
+            phase_ends=self.done,
             ends=tuple(warp.free for warp in self.warps),
         )
 

@@ -79,10 +79,10 @@ def benchmark_time(equation: Equation, warps: Real, word: Real) -> Real:
     return one_slope + (equation.slope_two_byte * b2 + equation.slope_four_byte * b4) * warps
 
 
-def degree_of_camping(measured: Real, best: Real, worst: Real) -> Real:
+def degree_of_camping(time: Real, best: Real, worst: Real) -> Real:
     """Where a time lies between its bounds: 0 at the best, 1 at the worst, beyond them outside. NaN without a band."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        share = np.subtract(measured, best) / np.subtract(worst, best)       # eq. 4.2.2
+        share = np.subtract(time, best) / np.subtract(worst, best)       # eq. 4.2.2
     return np.where(np.equal(worst, best), np.nan, share)
 
 
@@ -91,9 +91,9 @@ def application(degree: Real, best: Real, worst: Real) -> Real:
     return best + degree * np.subtract(worst, best)                          # eq. 4.2.1
 
 
-def extrapolated(measured: Real, at: tuple[Real, Real], best: Real, worst: Real) -> Real:
+def extrapolated(time: Real, at: tuple[Real, Real], best: Real, worst: Real) -> Real:
     """The application line through a time measured where the band was `at` (best, worst). Seconds."""
-    return application(degree_of_camping(measured, *at), best, worst)        # eq. 4.2.1
+    return application(degree_of_camping(time, *at), best, worst)        # eq. 4.2.1
 
 
 def active_warps(most: int, block_warps: int) -> tuple[int, ...]:
@@ -105,34 +105,34 @@ def active_warps(most: int, block_warps: int) -> tuple[int, ...]:
     return tuple(sorted(warps for warps in reached if warps <= most))
 
 
-def relative_errors(predicted: NDArray[np.float64], measured: NDArray[np.float64]) -> NDArray[np.float64]:
+def relative_errors(predictions: NDArray[np.float64], times: NDArray[np.float64]) -> NDArray[np.float64]:
     """Magnitudes, of the measured value. Any shape."""
-    return np.asarray(np.abs(predicted - measured) / measured)               # eq. 6.2
+    return np.asarray(np.abs(predictions - times) / times)               # eq. 6.2
 
 
 def application_lines(
-    measured: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
+    times: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Application line through each of n measured times at all n numbers of warps, (n, n). Seconds.
 
     best, worst : the band at each number of warps, (n,), or a band by the counters of each time, (n, n).
     """
-    count = len(measured)
+    count = len(times)
     low, high = (np.broadcast_to(bound, (count, count)) for bound in (best, worst))
-    degree = np.asarray(degree_of_camping(measured, np.diagonal(low), np.diagonal(high)))
+    degree = np.asarray(degree_of_camping(times, np.diagonal(low), np.diagonal(high)))
     return np.asarray(application(degree[:, None], low, high))               # eq. 4.2.1
 
 
 def extrapolation_errors(
-    measured: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
+    times: NDArray[np.float64], best: NDArray[np.float64], worst: NDArray[np.float64]
 ) -> NDArray[np.float64]:
     """Errors of the application lines through each of n measured times at the n - 1 others, (n, n - 1).
 
     The starting point of a line is left out: its error is 0, and would make any geometric mean 0.
     """
-    errors = relative_errors(application_lines(measured, best, worst), measured)
-    others = max(0, len(measured) - 1)
-    return errors[~np.eye(len(measured), dtype=bool)].reshape(len(measured), others)  # eq. 6.2
+    errors = relative_errors(application_lines(times, best, worst), times)
+    others = max(0, len(times) - 1)
+    return errors[~np.eye(len(times), dtype=bool)].reshape(len(times), others)  # eq. 6.2
 
 
 def geometric_mean(errors: NDArray[np.float64]) -> float:
