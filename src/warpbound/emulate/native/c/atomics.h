@@ -26,28 +26,44 @@ static inline u64 changed_word(int operation, int element, u64 before, u64 value
     }
 }
 
-// out: the old word; flag_out[0], flag_out[1]: the value, or compare and swap (registers, not predicates)
-static void change(Chunk *s, const Step *t, u8 *memory) {
-    const int size = t->mode[0], operation = t->mode[3], element = t->mode[4], silent = t->mode[5];
-    const Operand *value = &t->flag_out[0], *other = &t->flag_out[1];
+// The most frequent one: integers are added, and nobody asks for the old ones.
+static void add_words(Chunk *s, const Step *t, u8 *memory) {
+    u32 *whole = (u32 *)memory, room[LANES];
+    for (i64 k = 0; k < s->count; k++) {
+        const i64 w = s->warps[k];
+        const u32 m = taking_part(s, t, k, w);
+        const u32 *value = raw(s, &t->flag_out[0], w, room);
+        const i64 *places = s->places + LANES * k;
+        for (u32 rest = m; rest; rest &= rest - 1) {
+            int i = __builtin_ctz(rest);
+            whole[places[i] >> 2] += value[i];
+        }
+        s->changed |= m != 0;
+    }
+}
+
+// One lane after the other. out: the old word; flag_out[0], flag_out[1]: the value, or compare and swap (registers)
+static inline __attribute__((always_inline)) void change_of_size(Chunk *s, const Step *t, u8 *memory, const int size) {
+    const int operation = t->mode[3], element = t->mode[4], silent = t->mode[5];
     for (i64 k = 0; k < s->count; k++) {
         const i64 w = s->warps[k];
         const u32 m = taking_part(s, t, k, w);
         if (!m) continue;
         const i64 *places = s->places + LANES * k;
-        u64 values[LANES], others[LANES] = {0}, found[LANES] = {0};
-        pair(s, value, w, values);
-        if (operation == A_SWAP) pair(s, other, w, others);
+        u64 values[LANES], others[LANES] = {0}, found[LANES] = {0}, different = 0;
+        pair(s, &t->flag_out[0], w, values);
+        if (operation == A_SWAP) pair(s, &t->flag_out[1], w, others);
+        if (size == 4) EACH_LANE values[i] = (u32)values[i];
         for (u32 rest = m; rest; rest &= rest - 1) {
             int i = __builtin_ctz(rest);
-            u64 before = 0, after, given = size == 4 ? (u32)values[i] : values[i];
-            memcpy(&before, memory + places[i], (size_t)size);
-            after = changed_word(operation, element, before, given, others[i], size);
-            memcpy(memory + places[i], &after, (size_t)size);
+            u64 before = 0, after;
+            memcpy(&before, memory + places[i], size);
+            after = changed_word(operation, element, before, values[i], others[i], size);
+            memcpy(memory + places[i], &after, size);
             found[i] = before;
-            u64 mask = size == 4 ? 0xFFFFFFFFu : ~(u64)0;
-            s->changed |= silent || ((after ^ before) & mask) != 0;
+            different |= (after ^ before) << (size == 4 ? 32 : 0);
         }
+        s->changed |= silent || different != 0;
         if (silent) continue;
         if (size == 8) {
             put_pair(s, &t->out, w, found, m);
@@ -57,6 +73,12 @@ static void change(Chunk *s, const Step *t, u8 *memory) {
             put(s, &t->out, w, word, m);
         }
     }
+}
+
+static void change(Chunk *s, const Step *t, u8 *memory) {
+    if (t->mode[0] == 4 && t->mode[3] == A_ADD && t->mode[4] != E_FLOAT && t->mode[5]) add_words(s, t, memory);
+    else if (t->mode[0] == 4) change_of_size(s, t, memory, 4);
+    else change_of_size(s, t, memory, 8);
 }
 
 // mode: size, its logarithm, local (never), operation, element, silent
