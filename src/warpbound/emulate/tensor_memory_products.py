@@ -36,7 +36,7 @@ from warpbound.emulate.operand_access import Site, predicate, unsupported
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.sparse_products import chunks, placed
 from warpbound.emulate.state import State
-from warpbound.emulate.tensor_memory import address_of, cells, memory
+from warpbound.emulate.tensor_memory import COLUMNS, ROWS, address_of, cells, memory
 from warpbound.emulate.warpgroup_products import Factor
 from warpbound.program.instruction import Operand
 from warpbound.program.product_shapes import SHAPE
@@ -97,6 +97,11 @@ class Shape:
         row = np.arange(self.rows)
         spread = self.rows == _FEW_ROWS and self.blocks == 1
         return row % _ROWS_OF_GROUP + row // _ROWS_OF_GROUP * 32 if spread else row
+
+    @property
+    def side_by_side(self) -> bool:
+        """Whether the sum lies in neighbouring rows and columns of tensor memory, in order."""
+        return self.rows == ALL_ROWS
 
     @property
     def places(self) -> tuple[Numbers, Numbers]:
@@ -199,11 +204,22 @@ def add_product(
 ) -> None:
     """Write the product, plus what is there for the warps that keep it; where : the warps and their addresses."""
     warps, address = where
-    whole, places = shape.whole, cells(x, warps, address, *shape.places)
-    words, blocks = memory(x), warps.block[:, None, None]
     product = -product if shape.negative else product
-    if keep.any():
-        old = words[blocks, places].view(np.int32 if whole else np.float32)
-        product = product + np.where(keep[:, None, None], old, 0)
-    result = product.astype(np.int64).astype(np.uint32) if whole else product.astype(np.float32).view(np.uint32)
-    words[blocks, places] = result
+    if shape.side_by_side:
+        cells(x, warps, address, np.array([shape.rows - 1]), np.array([shape.columns - 1]))  # which exist
+        table = memory(x)[:, : ROWS * COLUMNS].reshape(-1, ROWS, COLUMNS)
+        for at, block in enumerate(warps.block.tolist()):
+            row, column = int(address[at]) >> 16, int(address[at]) & 0xFFFF
+            target = table[block, row : row + shape.rows, column : column + shape.columns]
+            target[:] = _sum(product[at], target if keep[at] else None, shape)
+        return
+    words, blocks, places = memory(x), warps.block[:, None, None], cells(x, warps, address, *shape.places)
+    old = np.where(keep[:, None, None], words[blocks, places], np.uint32(0)) if keep.any() else None
+    words[blocks, places] = _sum(product, old, shape)
+
+
+def _sum(product: NDArray[Any], old: NDArray[np.uint32] | None, shape: Shape) -> NDArray[np.uint32]:
+    """The words of a product, plus what these words hold."""
+    if old is not None:
+        product = product + np.ascontiguousarray(old).view(np.int32 if shape.whole else np.float32)
+    return product.astype(np.int64).astype(np.uint32) if shape.whole else product.astype(np.float32).view(np.uint32)
