@@ -16,6 +16,7 @@ from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import make_ready
 from warpbound.emulate.launch_checks import check_accepted
 from warpbound.emulate.launch_memory import waits_for_grid
+from warpbound.emulate.native.engine import chunk_maker
 from warpbound.emulate.value_dependence import draws_work_from_counter
 from warpbound.kernel_argument import FLOATS
 from warpbound.kernel_launch import Dim, Launch
@@ -91,7 +92,7 @@ def results(program: Program, launch: Launch, blocks: Sequence[int]) -> Arrays:
     """The arrays after these blocks. Raises InputError as `emulate.run` does, and where they take too long."""
     check_accepted(program, launch)
     kernel = make_ready(program, launch)
-    run_blocks(kernel, kernel.whole_clusters(np.asarray(blocks, np.int64)), STEPS)
+    run_blocks(kernel, kernel.whole_clusters(np.asarray(blocks, np.int64)), STEPS, make_chunk=chunk_maker(kernel))
     return kernel.memory.arrays()
 
 
