@@ -15,4 +15,13 @@ def distinct(values: Any) -> NDArray[Any]:
 def distinct_without(values: Any, others: Any) -> NDArray[Any]:
     """The distinct values that are not among others, as `np.setdiff1d`."""
     own = distinct(values)
-    return own[~np.isin(own, others)]
+    return own[~among(own, others)]
+
+
+def among(values: Any, others: Any) -> NDArray[np.bool_]:
+    """Which values are among others, as `np.isin`."""
+    known, asked = distinct(others), np.asarray(values)
+    if not known.size:
+        return np.zeros(asked.shape, np.bool_)
+    place = np.minimum(np.searchsorted(known, asked), known.size - 1)
+    return np.asarray(known[place] == asked)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from warpbound.distinct_values import distinct, distinct_without
+from warpbound.distinct_values import among, distinct, distinct_without
 from warpbound.memory.reuse import stack_distances
 from warpbound.memory.sorted_order import first_of_each, groups, order_by
 
@@ -23,6 +23,8 @@ def test_orders_and_distinct_values(name, count):
     random = np.random.default_rng(3)
     key, other = KEYS[name](random, count), random.integers(0, 5, count)
     assert np.array_equal(order_by(key), np.argsort(key, kind="stable"))
+    assert np.array_equal(among(other, key[:5]), np.isin(other, key[:5]))
+    assert np.array_equal(among(key, key[::3]), np.isin(key, key[::3]))
     assert np.array_equal(distinct_without(key, key[::3]), np.setdiff1d(key, key[::3]))
     assert np.array_equal(order_by(other, key), np.lexsort((key, other)))
     assert np.array_equal(order_by(key, other), np.lexsort((other, key)))

@@ -19,6 +19,7 @@ from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
 from warpbound.adapt.launch_facts import LaunchFacts, Locality
 from warpbound.adapt.resources import FIRST_OF_TWO_BANKS
 from warpbound.analysis.launch_counts import ratio
+from warpbound.distinct_values import among
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
 from warpbound.memory.reuse import PAGE_B
 from warpbound.memory.traffic_counts import Traffic
@@ -102,7 +103,7 @@ def code_footprint(program: Program, executions: NDArray[np.float64], arch: int)
     """Bytes of code, of the part that was executed and of the hot loop, against the instruction caches."""
     hot = hot_loop(program, executions)
     ran = np.flatnonzero(executions)
-    size = INSTRUCTION_B * (len(ran) if hot is None else int(np.isin(ran, hot).sum()))
+    size = INSTRUCTION_B * (len(ran) if hot is None else int(among(ran, hot).sum()))
     caches = instruction_caches(arch)
     return CodeFootprint(
         bytes=INSTRUCTION_B * len(program.instructions),

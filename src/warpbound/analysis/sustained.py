@@ -10,6 +10,7 @@ from warpbound.analysis.case import Case
 from warpbound.analysis.settings import SUSTAINED
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import idle_s, launch_of, longest_warp_s
+from warpbound.distinct_values import among
 from warpbound.errors import InputError
 from warpbound.headline import LaunchPrediction
 from warpbound.headline.batch import launch_seconds
@@ -77,7 +78,7 @@ def seconds_where(clocks_of: Callable[[Array], list[float]], case: Case, work: W
         time_at |= zip(new, seconds_at(case, work, clocks[new]).tolist(), strict=True)
         there = sorted(time_at)
         seconds = np.interp(1 / clocks, 1 / clocks[there], [time_at[place] for place in there])
-        matter = np.flatnonzero(np.isin(clocks, clocks_of(seconds))).tolist()
+        matter = np.flatnonzero(among(clocks, clocks_of(seconds))).tolist()
         places = {min(last, max(0, place + by)) for place in matter for by in (-1, 0, 1)}
     return np.asarray(seconds)
 

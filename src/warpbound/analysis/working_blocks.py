@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.analysis.case import Case, product
+from warpbound.distinct_values import among
 from warpbound.emulate import Trace
 from warpbound.emulate.block_classes import Classes, block_classes
 from warpbound.emulate.clusters import cluster_of, ranks
@@ -120,7 +121,7 @@ def _idle_classes(program: Program, launch: Launch, classes: Classes, execute: E
 
 def _without(whole: WorkingBlocks, classes: Classes, idle: dict[int, Trace]) -> WorkingBlocks:
     """The launch without its idle classes."""
-    working = ~np.isin(classes.of_block, list(idle))
+    working = ~among(classes.of_block, list(idle))
     numbers = np.flatnonzero(working)
     classes_present, of_class = np.unique(classes.of_block[numbers], return_inverse=True)
     counts = {number: int(classes.counts[number]) for number in idle}

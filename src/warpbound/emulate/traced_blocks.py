@@ -6,6 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import among
 from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.control_flow import PartedWarp
@@ -94,14 +95,14 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     clusters = kernel.whole_clusters(numbers)
     warps = warps_of(kernel, clusters)
-    recording = Recording(kernel, len(warps), np.flatnonzero(np.isin(warps[:, 0], numbers)), own.unneeded, limits)
+    recording = Recording(kernel, len(warps), np.flatnonzero(among(warps[:, 0], numbers)), own.unneeded, limits)
     if shares is None:
         recording.when_long = when_too_dear(program, own)
     else:
         recording.leave_out_guards(shares.guards)
     if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):
         middle = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
-        recording.watch_meetings(np.flatnonzero(np.isin(warps[:, 0], middle)))
+        recording.watch_meetings(np.flatnonzero(among(warps[:, 0], middle)))
     problem: InputError | None = None
     try:
         run_blocks(kernel, clusters, question.step_limit, recording.stepper)

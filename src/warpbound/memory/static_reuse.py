@@ -14,7 +14,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.distinct_values import distinct
+from warpbound.distinct_values import among, distinct
 from warpbound.memory.address_arithmetic import Address
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
@@ -70,9 +70,9 @@ def _of_group(
         sectors_before = distinct(np.concatenate(before))
     shares: dict[Place, float] = {}
     for place, sectors in zip(places, lanes_sectors, strict=True):
-        fresh = np.setdiff1d(sectors, sectors_before, assume_unique=True)
+        fresh = sectors[~among(sectors, sectors_before)]
         shares[place] = len(fresh) / len(sectors) if len(sectors) else 1.0
-        sectors_before = np.union1d(sectors_before, fresh)
+        sectors_before = distinct(np.concatenate([sectors_before, fresh]))
     return shares
 
 

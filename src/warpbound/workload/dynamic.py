@@ -9,7 +9,7 @@ from dataclasses import field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.distinct_values import distinct, distinct_without
+from warpbound.distinct_values import among, distinct, distinct_without
 from warpbound.emulate.trace import Trace
 from warpbound.memory.block_neighbours import Grid, corner, patch
 from warpbound.memory.sampling_error import apart_from_class
@@ -186,7 +186,7 @@ def mean_per_warp(trace: Trace, sample_: Sample, counts: NDArray[np.int64]) -> N
 
 def representative_executions(trace: Trace, sample_: Sample) -> NDArray[np.int64]:
     """Executions by warps of representative blocks, (w, instructions); by all warps if no block represents others."""
-    inner = np.isin(trace.warps[:, 0], sample_.blocks[sample_.weights > 1])
+    inner = among(trace.warps[:, 0], sample_.blocks[sample_.weights > 1])
     return trace.executed[inner] if inner.any() else trace.executed
 
 
@@ -219,7 +219,7 @@ def sampling_error(trace: Trace, sample_: Sample) -> float | None:
 def probe_deviation(trace: Trace, sample_: Sample, probed: Trace) -> float:
     """Difference between the mean instructions of representative and of probed blocks, as a fraction of the larger
     mean."""
-    inner = np.isin(trace.warps[:, 0], sample_.blocks[sample_.weights > 1])
+    inner = among(trace.warps[:, 0], sample_.blocks[sample_.weights > 1])
     if not inner.any():
         return 0.0
     means = [float(each.sum(axis=1).mean()) for each in (trace.executed[inner], probed.executed)]
@@ -393,7 +393,7 @@ def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]
     for stream in streams:
         blocks = block_of[stream]
         for number, loop in enumerate(program.flow.loops):
-            inside = np.isin(blocks, list(loop.blocks))
+            inside = among(blocks, list(loop.blocks))
             first = program.flow.blocks[loop.header].first
             passes[number] += int(np.count_nonzero(stream == first))
             entries[number] += int(np.count_nonzero(inside[1:] & ~inside[:-1])) + int(inside[0])
