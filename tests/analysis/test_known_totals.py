@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from support.breadth import some_of
 from support.known_totals import outcome, outcomes
 from support.known_totals.templates import TEMPLATES
 from warpbound.emulate import trace
@@ -59,9 +60,9 @@ def test_totals_differ_from_kernel_to_kernel():
     assert first.blocks != second.blocks
 
 
-@pytest.mark.broad
-def test_counts_of_random_kernels_are_the_known_totals():
-    found = list(outcomes(100))
+@pytest.mark.parametrize("kernels", some_of((40, 100), 0, 1))
+def test_counts_of_random_kernels_are_the_known_totals(kernels):
+    found = list(outcomes(kernels))
     assert {each.template for each in found} == set(TEMPLATES)
     far = [each for each in found if max(map(abs, each.errors.values()), default=0.0) > max(0.01, 3 * each.stated)]
-    assert len(far) <= 2, far
+    assert len(far) <= kernels // 40, far

@@ -84,18 +84,18 @@ def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
     if both is None or max(both.along_x, both.along_y) < LEAST:
         return
     share, axis = max((both.along_x, "x"), (both.along_y, "y"))
-    added, sums = _multiplying(case, work), _sums(case, work)
+    more_warps, sums = _multiplying(case, work), _sums(case, work)
     stages_B = sum(row.stages * row.stage_bytes for row in work.pipelines()[0])
     more_B = round((1.0 - share) * stages_B)
-    then = _residency(case, added, more_B, ceil(sums))
-    if not stages_B or not (added or sums) or then is None or then.blocks_per_sm < 1:
+    then = _residency(case, more_warps, more_B, ceil(sums))
+    if not stages_B or not (more_warps or sums) or then is None or then.blocks_per_sm < 1:
         return
     place = replace(case.place, warps_per_block=2 * warps_per_block(case),
                     warps_per_sm=float(2 * warps_per_block(case) * then.blocks_per_sm))  # fmt: skip
     changed: Workload = read_once(work.focus, both.copied * share)
     before, after = times_of(case, work, [(work.focus, case.place), (changed, place)])
     if before / after >= WORTH:
-        with_warps = f", with {added} more warps that multiply" if added else ""
+        with_warps = f", with {more_warps} more warps that multiply" if more_warps else ""
         yield WhatIf(
             LARGER.format(axis=axis, with_warps=with_warps), before / after,
             LARGER_WHY.format(share=100 * share, axis=axis), shared_bytes=more_B, warps_per_sm=then.warps_per_sm,
@@ -114,9 +114,9 @@ def _multiplying(case: Case, work: Work) -> int:
     return sum(bool(each & products) for each in own)
 
 
-def _residency(case: Case, added: int, more_B: int, sums: int) -> Residency | None:
+def _residency(case: Case, more_warps: int, more_B: int, sums: int) -> Residency | None:
     """What an SM holds of blocks with so many warps, bytes and columns of sums more; None for impossible blocks."""
-    threads, rules = case.threads_per_block + WARP * added, case.gpu.limits
+    threads, rules = case.threads_per_block + WARP * more_warps, case.gpu.limits
     columns = case.program.tensor_columns + sums
     assert case.launch is not None
     shared_B = case.program.shared_bytes + case.launch.smem + more_B

@@ -20,17 +20,17 @@ def joint_waits(meetings: Meetings, course: Timeline) -> tuple[tuple[int, ...], 
 
     The end of its stream for a warp that has ended. None where the blocks of a cluster do not have equally many.
     """
-    found: list[tuple[int, ...]] = [()] * len(meetings.blocks)
+    positions: list[tuple[int, ...]] = [()] * len(meetings.blocks)
     if not course.whole:
-        return tuple(found)
+        return tuple(positions)
     once = _tested_once(meetings)
     for block in set(meetings.blocks):
         warps = [warp for warp, own in enumerate(meetings.blocks) if own == block]
         for _, behind in sorted(_joins(meetings, course, warps, once)):
             for warp in warps:
-                found[warp] += (behind.get(warp, len(meetings.streams[warp])),)
-    alike = len(set(map(len, found))) == 1
-    return tuple(found) if alike else tuple(() for _ in found)
+                positions[warp] += (behind.get(warp, len(meetings.streams[warp])),)
+    alike = len(set(map(len, positions))) == 1
+    return tuple(positions) if alike else tuple(() for _ in positions)
 
 
 def _tested_once(meetings: Meetings) -> Tests:
