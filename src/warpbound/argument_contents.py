@@ -19,7 +19,6 @@ from warpbound.kernel_argument import DTYPES, UNREADABLE, Argument, array_file, 
 
 Piece = Callable[[int, int], NDArray[np.uint8]]
 
-PIECE_B = 64  # pieces begin at multiples of it: whole outputs of the generator for every type
 _OUTPUT_B = 8
 RUN = 8192  # normal numbers between two states that are kept
 
@@ -46,7 +45,8 @@ def contents(argument: Argument, index: int) -> NDArray[Any] | None:
 
 
 def pieces(argument: Argument, index: int) -> Piece | None:
-    """A function that makes bytes [start, end) of `contents`, start a multiple of PIECE_B; None for unknown or zeros.
+    """A function that makes bytes [start, end) of `contents`, start a multiple of 64, so that outputs of the
+    generator are whole; None for unknown or zeros.
 
     Raises InputError where `contents` does, at once or when a piece is made.
     """

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.listing_schedule import block_of_warps, iteration, straight_line
 from support.paths import GOLDEN, LISTINGS
 from warpbound import analyze
 from warpbound.adapt import x_model_2016 as adapted_x_model
@@ -23,7 +24,6 @@ from warpbound.program.cuda import Options
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload import Workload
 from warpbound.workload.files.lanes import pipe_cycles
-from warpbound.workload.listing_schedule import block_of_warps, iteration, straight_line
 from warpbound.workload.static import iterations, straight
 from warpbound.workload.static_paths import whole
 

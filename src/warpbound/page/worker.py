@@ -28,7 +28,6 @@ LONGEST_B = 64 << 20
 LENGTH = struct.Struct(">Q")
 _AT_LINE = re.compile(r"(\S+?)(?:\(\d+\)|, line \d+)")  # path(3): error ..., path, line 3
 FOREIGN = "The source reads a file that is none of the compiler's headers."
-NO_LAUNCH = "the launch is not known"
 
 
 def main() -> None:

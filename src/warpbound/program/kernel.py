@@ -11,8 +11,6 @@ from warpbound.program.register_sets import RegisterSets, register_sets
 from warpbound.program.tensor_columns import tensor_columns
 from warpbound.quick_dataclasses import dataclass
 
-LISTING_NOTE = "registers, shared memory and parameters are not in a listing"
-
 
 @dataclass(frozen=True)
 class Parameter:

@@ -16,7 +16,6 @@ from warpbound.quick_dataclasses import dataclass
 _LONG_NAMES = {"bfloat16": "bf16", "float8_e4m3fn": "u8", "float8_e5m2": "u8"} | {
     dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"
 }
-FLOAT8 = ("float8_e4m3fn", "float8_e5m2")  # to a launch an 8-bit float is a byte
 
 
 @dataclass(frozen=True)
