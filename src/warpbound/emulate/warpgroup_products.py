@@ -121,16 +121,39 @@ class Sum:
 
     def add(self, x: State, product: NDArray[Any], source: Operand, keep: Value, output: int) -> None:
         """Write the product, plus the source's registers in the warps that keep them."""
+        if self.half:
+            self._add_halves(x, product, source, keep, output)
+            return
+        total, count = _in_registers(product), product.shape[2] // 2
+        if source.index != RZ:
+            own = np.stack([x.get(source.index + i) for i in range(count)]).view(np.int32 if self.whole else np.float32)
+            kept = np.repeat(np.broadcast_to(np.reshape(keep, -1), len(product)), LANES)
+            total = total + np.where(kept, own, 0)
+        if self.saturating:
+            total = np.clip(total, -(2.0**31), 2.0**31 - 1)
+        words = total.astype(np.int64).astype(np.uint32) if self.whole else total.astype(np.float32).view(np.uint32)
+        for i in range(count):
+            x.put(output + i, words[i])
+
+    def _add_halves(self, x: State, product: NDArray[Any], source: Operand, keep: Value, output: int) -> None:
         for first in range(0, product.shape[2] // 8):
             part, step = product[:, :, 8 * first : 8 * first + 8], self.registers * first
             if source.index != RZ:
                 own = registers_of(x, replace(source, index=source.index + step), self.registers)
-                old = accumulator(own, _ROWS, self.half, self.whole)
+                old = accumulator(own, _ROWS, half=True, whole=False)
                 part = part + np.where(np.reshape(keep, (-1, 1, 1)), old, 0.0)
-            if self.saturating:
-                part = np.clip(part, -(2.0**31), 2.0**31 - 1)
-            for i, word in enumerate(accumulated(part, self.half, self.whole)):
+            for i, word in enumerate(accumulated(part, half=True, whole=False)):
                 x.put(output + step + i, word.reshape(-1))
+
+
+def _in_registers(product: NDArray[Any]) -> NDArray[Any]:
+    """A product, (warps, 16, columns), as the lanes' registers hold it, (registers, lanes).
+
+    Of every 8 columns a lane has two neighbours in its row and two in the row 8 further down.
+    """
+    warps, rows, columns = product.shape
+    parts = product.reshape(warps, rows // 8, 8, columns // 8, 4, 2).transpose(3, 1, 5, 0, 2, 4)
+    return parts.reshape(columns // 2, warps * LANES)
 
 
 def _selector(operands: Sequence[Operand]) -> int:
