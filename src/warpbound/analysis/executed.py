@@ -61,6 +61,7 @@ from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.static import intervals, iterations
 
 SECTOR_B = 32
+NO_ACCESS = Memory()  # of most instructions
 DRAWN = (
     "results of atomics decide branches: the sampled blocks may have taken work that others do in the launch; "
     "counts and time may be several times too high"
@@ -347,7 +348,7 @@ def per_execution(
     for index, instruction in enumerate(instructions):
         times = float(executions[index])
         if times <= 0 or by.requests[index] <= 0:
-            average.append(Memory())
+            average.append(NO_ACCESS)
             continue
         loads = float(by.sectors_from[index].sum())
         stores = 0.0 if loads else float(by.sectors[index])
@@ -375,7 +376,8 @@ def _summed(each: list[Memory], stream: tuple[int, ...]) -> Memory:
 
 def _total(each: list[Memory], times: NDArray[np.float64]) -> Memory:
     """Of so many executions of each instruction, (instructions,)."""
-    total = Memory()
+    total = NO_ACCESS
     for index in np.flatnonzero(times).tolist():
-        total = total.plus(each[index].scaled(float(times[index])))
+        if each[index] is not NO_ACCESS:
+            total = total.plus(each[index].scaled(float(times[index])))
     return total

@@ -4,6 +4,7 @@ Blocks are numbered as they start: along x first, then y, then z. An axis of a s
 """
 
 import math
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +50,7 @@ def patch(grid: Grid) -> list[int]:
     return [corner(grid) + step for step in _steps(strides(grid))]
 
 
+@lru_cache(256)
 def having(count: int, sizes: Grid) -> Ints:
     """How many of the first `count` blocks have a block before them along just these axes, (2 ** axes,).
 
