@@ -73,6 +73,17 @@ def test_the_mean_warp_asks_and_the_slowest_is_waited_for() -> None:
     assert second.path > alone.path
 
 
+def test_a_load_is_waited_for_although_the_typical_warp_has_none() -> None:
+    """Its wait is told as a part of the typical path, of which none waits for memory."""
+    first, second = found([EVERY[1:], EVERY], [1.0] * 7)
+    alone = found([EVERY], [1.0] * 7)
+    own = schedule(EVERY[1:], code(LOAD_STORE_TURN), waits_of(code(LOAD_STORE_TURN))).cycles
+    whole = schedule(EVERY, code(LOAD_STORE_TURN), waits_of(code(LOAD_STORE_TURN))).cycles
+    assert [piece.waits for piece in (first, second)] == [0.0, 0.0]
+    assert [piece.waits for piece in alone] == [1.0, 0.0]
+    assert (first.path + second.path) * own == pytest.approx(whole, rel=0.02)
+
+
 def test_a_load_awaited_behind_the_barrier_is_waited_for_there() -> None:
     early = LOAD_STORE_TURN.replace("B0-----:R-:W-:-:S05  STS", "B------:R-:W-:-:S05  STS")
     early = early.replace("B-1----:R-:W-:-:S04  FADD R3, R3, R3", "B01----:R-:W-:-:S04  FADD R3, R3, R2")

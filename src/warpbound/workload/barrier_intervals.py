@@ -134,7 +134,7 @@ def barriers(instructions: Sequence[Instruction], timing: Sequence[Wait]) -> NDA
 def of_all(streams: Sequence[Stream], stops: NDArray[np.bool_]) -> NDArray[np.bool_]:
     """Which of these barriers all warps of a block execute, and equally often, (instructions,)."""
     times = np.array([np.bincount(np.asarray(stream.indices), minlength=len(stops)) for stream in streams])
-    return np.asarray(stops & (times > 0).all(axis=0) & (times == times[0]).all(axis=0))
+    return np.asarray(stops & (times[0] > 0) & (times == times[0]).all(axis=0))
 
 
 def _over(part: float, whole: float) -> float:
