@@ -240,7 +240,11 @@ TITLES = (
     "s to execute",
 )  # fmt: skip
 MEDIANS = "Medians of the programs that passed, for each column separately"
-MEDIAN_TITLES = "launches", "warp instructions executed", "s", "warp instructions per s", "per s of execution"
+MEDIAN_TITLES = (
+    "launches", "warp instructions executed", "s", "warp instructions per s", "per s of execution",
+    "the same where a million or more are executed",
+)  # fmt: skip
+MANY = 1e6  # warp instructions of a program, below which the start of each launch takes most of its execution
 UNTIMED = "launches", "kernels without a time"
 SUITES = {"samples": "NVIDIA samples", "rodinia": "Rodinia 3.1", "polybench": "PolyBench/GPU"}
 
@@ -288,10 +292,10 @@ def overheads(rows: Sequence[str]) -> list[str]:
     cells = [[cell.strip() for cell in line.split("|")[1:-1]] for line in rows]
     counts = [tuple(float(each[at]) for at in (3, 5, 6)) for each in cells]
     rates = [instructions / seconds for _, instructions, seconds in counts if seconds]
-    executing = [
-        float(each[5]) / float(each[9]) for each in cells if len(each) == len(TITLES) and each[9] and float(each[9])
-    ]  # fmt: skip
-    columns = *zip(*counts, strict=True), rates, executing
+    timed = [each for each in cells if len(each) == len(TITLES) and each[9] and float(each[9])]
+    executing = [float(each[5]) / float(each[9]) for each in timed]
+    large = [rate for rate, each in zip(executing, timed, strict=True) if float(each[5]) >= MANY]
+    columns = *zip(*counts, strict=True), rates, executing, large
     return [f"{statistics.median(column):.3g}" if column else "" for column in columns]
 
 

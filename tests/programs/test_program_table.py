@@ -19,7 +19,8 @@ def test_medians_are_those_of_the_rows(monkeypatch: pytest.MonkeyPatch) -> None:
         "| b | h200 | passed | 2 | 1 | 5e+03 | 5 | 0 |  | 0.5 |",
         "| c | h200 | passed | 9 | 1 | 900 | 9 | 0 |  |",
     ]
-    assert tool["overheads"](rows) == ["2", "1e+03", "5", "500", "1e+04"]
+    assert tool["overheads"](rows) == ["2", "1e+03", "5", "500", "1e+04", ""]
+    assert tool["overheads"]([*rows, "| d | h200 | passed | 9 | 1 | 3e+06 | 9 | 0 |  | 0.1 |"])[-1] == "3e+07"
     on_page = [line for line in PAGE.read_text().splitlines() if line.startswith(("| 2mm |", "| gemm |", "| mvt |"))]
     assert len(on_page) == 3
     assert all(float(median) > 0 for median in tool["overheads"](on_page) if median)

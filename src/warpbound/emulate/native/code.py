@@ -8,7 +8,7 @@ from typing import Any
 from warpbound.emulate.emulator import Kernel
 from warpbound.emulate.handler_building import BROKEN, handler_of
 from warpbound.emulate.handlers import PLAIN
-from warpbound.emulate.native import floats, integers, movement  # noqa: F401  (each enters its translations)
+from warpbound.emulate.native import floats, halves, integers, movement  # noqa: F401  (each enters its translations)
 from warpbound.emulate.native.library import Interpreter, interpreter
 from warpbound.emulate.native.native_state import CChunk
 from warpbound.emulate.native.step import (

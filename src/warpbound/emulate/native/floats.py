@@ -91,14 +91,15 @@ def multiply_add_double(here: Site) -> Step:
     return _double_arithmetic("multiply_add_double", here, 3)
 
 
-def _comparison(here: Site) -> int:
+def comparison(here: Site) -> int:
+    """The number of the comparison in c/floats.h."""
     return next(_COMPARISONS[m] for m in here.instruction.modifiers if m in _COMPARISONS)
 
 
 @translates("FSETP UFSETP")
 def compare(here: Site) -> Step:
     """Predicates of a comparison."""
-    mode = (FLUSHES * here.has("FTZ"), _comparison(here), combination(here))
+    mode = (FLUSHES * here.has("FTZ"), comparison(here), combination(here))
     sources = [single(source, here) for source in here.sources[:2]]
     return Step("compare_float", Source(), sources, flags_out(here), [flag(here.predicates_in[0])], mode)
 
@@ -108,7 +109,7 @@ def compare_double(here: Site) -> Step:
     """Predicates of a comparison of FP64."""
     if here.has("MIN", "MAX"):
         raise NotTranslated
-    mode = (0, _comparison(here), combination(here))
+    mode = (0, comparison(here), combination(here))
     sources = [double(source) for source in here.sources[:2]]
     return Step("compare_double", Source(), sources, flags_out(here), [flag(here.predicates_in[0])], mode)
 
@@ -117,7 +118,7 @@ def compare_double(here: Site) -> Step:
 def compare_to_word(here: Site) -> Step:
     """All ones, or 1.0, where a comparison holds."""
     true = 0x3F800000 if here.has("BF") else -1
-    mode = (FLUSHES * here.has("FTZ"), _comparison(here), combination(here), true)
+    mode = (FLUSHES * here.has("FTZ"), comparison(here), combination(here), true)
     sources = [single(source, here) for source in here.sources[:2]]
     return Step("compare_to_word", register_out(here.output), sources, (), [flag(here.predicates_in[0])], mode)
 

@@ -142,7 +142,7 @@ _ATOMICS = {
     "ADD": 0, "POPC": 0, "MIN": 1, "MAX": 2, "AND": 3, "OR": 4, "XOR": 5, "EXCH": 6, "CAS": 7, "INC": 8, "DEC": 9,
 }  # fmt: skip
 _ELEMENTS = {"S32": (4, 1), "S64": (8, 1), "U64": (8, 0), "64": (8, 0), "F32": (4, 2), "F64": (8, 2)}
-_OTHER_ATOMICS = {"SAFEADD", "ARRIVE", "CAST", "128", "F16", "BF16", "F16x2", "BF16x2"}
+_OTHER_ATOMICS = {"SAFEADD", "ARRIVE", "128", "F16", "BF16", "F16x2", "BF16x2"}
 
 
 @translates("ATOM ATOMG ATOMS RED REDG REDS")
@@ -151,13 +151,19 @@ def change(here: Site) -> Step:
     operands, modifiers = here.instruction.operands, here.instruction.modifiers
     if _OTHER_ATOMICS & here.modifiers or any("x" in m for m in modifiers):
         raise NotTranslated
-    operation = next(_ATOMICS[m] for m in modifiers if m in _ATOMICS)
+    tells_success = here.has("CAST")
+    operation = next((_ATOMICS[m] for m in modifiers if m in _ATOMICS), _ATOMICS["CAS"] if tells_success else None)
+    if operation is None:
+        raise NotTranslated
     size, element = next((_ELEMENTS[m] for m in reversed(modifiers) if m in _ELEMENTS), (4, 0))
     if element == 2 and operation:
         raise NotTranslated
     at = operands.index(memory_operand(here))
     before, after = operands[:at], operands[at + 1 :]
-    if any(o.kind not in ("register", "predicate") or (is_predicate(o) and o.index != PT) for o in before):
+    first = before[0] if before and is_predicate(before[0]) else None
+    if any(x.kind not in ("register", "predicate") for x in before):
+        raise NotTranslated
+    if first is not None and first.index != PT and not tells_success:
         raise NotTranslated
     output = next((o for o in before if o.kind == "register"), None)
     values = [raw(each) for each in after if not is_predicate(each)]
@@ -169,8 +175,10 @@ def change(here: Site) -> Step:
     is_shared = here.instruction.traits.spaces == ("shared",)
     address = (_narrow_address if is_shared else _global_address)(memory_operand(here))
     out = register_out(output)
-    mode = (size, size.bit_length() - 1, 0, operation, element, out.kind == NOTHING)
-    return Step("change_window" if is_shared else "change_global", out, address, values, mode=mode)
+    silent = out.kind == NOTHING and not tells_success
+    mode = (size, size.bit_length() - 1, tells_success, operation, element, silent)
+    success = [] if first is None or first.index == PT else [flag(first)]
+    return Step("change_window" if is_shared else "change_global", out, address, values, success, mode)
 
 
 # --- lanes ---
@@ -233,6 +241,25 @@ def branch(here: Site) -> Step:
     if here.has("DIV", "CONV") or len(flags) > 2:
         raise NotTranslated
     return Step("branch", flags=flags, target=target_of(here))
+
+
+@translates("CALL")
+def call(here: Site) -> Step:
+    """A call of a function whose address is in the code."""
+    if any(operand.kind in ("register", "uniform") for operand in here.instruction.operands):
+        raise NotTranslated
+    return branch(here)
+
+
+@translates("RET JMX")
+def branch_to_register(here: Site) -> Step:
+    """A branch to the place that a register names."""
+    operands = here.instruction.operands
+    if any(is_predicate(operand) for operand in operands):
+        raise NotTranslated
+    source = next(operand for operand in operands if operand.kind in ("register", "uniform"))
+    more = sum(int(operand.value) for operand in operands if operand.kind == "immediate")
+    return Step("branch_to_register", sources=[raw(source)], mode=(more,))
 
 
 @translates("BSSY")

@@ -28,8 +28,8 @@ class CChunk(ctypes.Structure):
         ("ends", _POINTER * WIDTHS), ("was_read", _POINTER), ("was_stored", _POINTER), ("banks", _POINTER * BANKS),
         ("bank_words", _NUMBER * BANKS), ("special", _POINTER), ("blocks", _POINTER), ("grid", _NUMBER * 3),
         ("block_warps", _NUMBER), ("sms", _NUMBER), ("cluster", _NUMBER), ("steps", _NUMBER), ("budget", _NUMBER),
-        ("turns", _NUMBER), ("most_turns", _NUMBER), ("clock", _NUMBER), ("chosen", _WORD), ("others", _WORD),
-        ("polled", _WORD),
+        ("turns", _NUMBER), ("most_turns", _NUMBER), ("clock", _NUMBER), ("next", _NUMBER), ("chosen", _WORD),
+        ("others", _WORD), ("polled", _WORD),
         ("wrote", _WORD), ("whole", _WORD), ("changed", _WORD),
     )  # fmt: skip
 

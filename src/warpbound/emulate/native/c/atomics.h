@@ -65,6 +65,12 @@ static inline __attribute__((always_inline)) void change_of_size(Chunk *s, const
         }
         s->changed |= silent || different != 0;
         if (silent) continue;
+        if (t->mode[2]) {
+            u8 same[LANES];
+            EACH_LANE same[i] = found[i] == values[i];
+            EACH_LANE found[i] = same[i];
+            put_flag(s, &t->flag_in[0], w, packed(same), m);
+        }
         if (size == 8) {
             put_pair(s, &t->out, w, found, m);
         } else {
@@ -81,7 +87,7 @@ static void change(Chunk *s, const Step *t, u8 *memory) {
     else change_of_size(s, t, memory, 8);
 }
 
-// mode: size, its logarithm, local (never), operation, element, silent
+// mode: size, its logarithm, whether the result is success, operation, element, silent. flag_in[0]: success, too
 static int change_global(Chunk *s, const Step *t) {
     if (!global_places(s, t, s->was_read, s->was_stored)) return STOP;
     change(s, t, s->image);
@@ -89,7 +95,7 @@ static int change_global(Chunk *s, const Step *t) {
 }
 
 static int change_window(Chunk *s, const Step *t) {
-    if (!window_places(s, t)) return STOP;
+    if (!window_places(s, t, 0)) return STOP;
     change(s, t, s->shared);
     return DONE;
 }

@@ -61,7 +61,7 @@ typedef struct {
     const u32 *const *special;  // rows over the lanes of a block
     const i64 *blocks;          // their numbers in the grid
     i64 grid[3], block_warps, sms, cluster;
-    i64 steps, budget, turns, most_turns, clock;  // clock: when the steps begin
+    i64 steps, budget, turns, most_turns, clock, next;  // clock: when the steps begin. next: where a jump leads
     i32 chosen, others, polled, wrote, whole, changed;
 } Chunk;
 

@@ -1,6 +1,12 @@
 // Branches, convergence and barriers, where all lanes of the group go the same way: control_flow.py and convergence.py
 // in C. Where they part or must wait, the caller goes on with the handler of NumPy.
 
+// Whether a jump back must be left to the caller: others may have to run first.
+static int back(const Chunk *s, i64 at, i64 target) {
+    if (target > at) return 0;
+    return target == at || s->polled || (s->others && s->turns + 1 >= s->most_turns);
+}
+
 static int nothing(Chunk *s, const Step *t) {
     (void)s, (void)t;
     return DONE;
@@ -17,7 +23,28 @@ static int branch(Chunk *s, const Step *t) {
         staying |= m != s->masks[k];
         if (jumping && staying) return STOP;
     }
+    s->next = t->target;
     return staying ? DONE : JUMP;
+}
+
+// To the place that a register of every lane names, in bytes, if it is the same one. mode: bytes to add
+static int branch_to_register(Chunk *s, const Step *t) {
+    i64 target = -1;
+    for (i64 k = 0; k < s->count; k++) {
+        const i64 w = s->warps[k];
+        const u32 m = s->masks[k];
+        u32 room[LANES];
+        const u32 *bytes = raw(s, &t->in[0], w, room);
+        if (taking_part(s, t, k, w) != m) return STOP;
+        for (u32 rest = m; rest; rest &= rest - 1) {
+            i64 place = (i64)(i32)(bytes[__builtin_ctz(rest)] + (u32)t->mode[0]);
+            if (target >= 0 && place != target) return STOP;
+            target = place;
+        }
+    }
+    if (target < 0 || target % 16) return STOP;
+    s->next = target / 16;
+    return back(s, t - s->code, s->next) ? STOP : JUMP;
 }
 
 // mode: barrier register

@@ -97,11 +97,11 @@ static int global_places(Chunk *s, const Step *t, u8 *touched, u8 *as_well) {
     return 1;
 }
 
-// Places in shared or local memory, likewise. mode: size, its logarithm, local instead of shared
-static int window_places(Chunk *s, const Step *t) {
+// Places in shared or local memory, likewise. mode: size
+static int window_places(Chunk *s, const Step *t, int is_local) {
     u32 size = (u32)t->mode[0];
-    i64 limit = (t->mode[2] ? s->local_size : s->shared_size) - size, each = t->mode[2] ? s->local_size : 0;
-    const i64 *bases = t->mode[2] ? s->local_base : s->shared_base;
+    i64 limit = (is_local ? s->local_size : s->shared_size) - size, each = is_local ? s->local_size : 0;
+    const i64 *bases = is_local ? s->local_base : s->shared_base;
     if (limit < 0) return 0;
     for (i64 k = 0; k < s->count; k++) {
         const i64 w = s->warps[k];
@@ -194,13 +194,13 @@ static int store_global(Chunk *s, const Step *t) {
 }
 
 static int load_window(Chunk *s, const Step *t) {
-    if (!window_places(s, t)) return STOP;
+    if (!window_places(s, t, t->mode[2])) return STOP;
     load_from(s, t, t->mode[2] ? s->local : s->shared);
     return DONE;
 }
 
 static int store_window(Chunk *s, const Step *t) {
-    if (!window_places(s, t)) return STOP;
+    if (!window_places(s, t, t->mode[2])) return STOP;
     store_to(s, t, t->mode[2] ? s->local : s->shared);
     return DONE;
 }
