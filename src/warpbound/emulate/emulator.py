@@ -172,6 +172,10 @@ class Chunk:
             for at, plain in enumerate(self.kernel.handlers)
         ]
 
+    def let_go(self) -> None:
+        """Break the circle of references between the chunk and its handlers, so that its arrays go at once."""
+        self.handlers.clear()
+
     def _first_control(self, at: int, x: State) -> Any:
         """Build the handler of a control instruction when it is first reached, and execute it."""
         self.handlers[at] = self._control(self.kernel.program.instructions[at], at)

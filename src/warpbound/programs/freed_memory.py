@@ -2,7 +2,7 @@
 
 import ctypes
 
-_TRIM_THRESHOLD, _MMAP_THRESHOLD = -1, -3  # of mallopt in glibc
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _ARENAS = -1, -3, -8  # of mallopt in glibc
 _MOST_B = 1 << 30
 
 
@@ -15,5 +15,6 @@ def keep_freed_memory() -> None:
         mallopt = ctypes.CDLL(None).mallopt
     except (OSError, AttributeError, TypeError):
         return  # another C library
+    mallopt(_ARENAS, 1)  # those of other threads give their memory back
     mallopt(_MMAP_THRESHOLD, _MOST_B)
     mallopt(_TRIM_THRESHOLD, _MOST_B)

@@ -23,7 +23,7 @@ from warpbound.forked_process import forked
 from warpbound.programs.device_memory import HeapImage
 from warpbound.quick_dataclasses import dataclass
 
-WORTH = 500_000  # warp instructions from which on processes are started: a fortieth of a second
+WORTH = 3_000_000  # warp instructions from which on processes are started: a tenth of a second
 
 
 @dataclass(frozen=True)
