@@ -27,6 +27,7 @@ WITHOUT_SLIDER = {  # field of a record that answers take -> why no slider sets 
         "by_pipe": FOLLOWS, "latency": FOLLOWS, "warps": FOLLOWS, "issue_slots": FOLLOWS,
         "held": "what an estimate scales, taken by no answer",
         "pieces": "stretches of the code between its barriers; their cycles are scaled with those of the whole",
+        "joins": "where all warps wait for one mbarrier parts the pieces, as barriers do",
     },
     "LaunchFacts": {
         "work": FOLLOWS, "gpu": FOLLOWS, "clock_hz": FOLLOWS, "dram_cycles": FOLLOWS, "active_sms": FOLLOWS,

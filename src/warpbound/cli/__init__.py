@@ -15,6 +15,7 @@ import click
 
 from warpbound.errors import CommandError, WarpboundError
 
+CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 OBJECTS_BEFORE_COLLECTION = 200_000  # Python's own 700 looks for garbage hundreds of times while modules are loaded
 atexit.register(gc.freeze)  # else Python looks through all objects for garbage before it ends: 0.1 s
 
@@ -101,10 +102,12 @@ class _Commands(click.Group):
         except (click.Abort, KeyboardInterrupt):
             code = _complain("stopped.", 1)
         except BrokenPipeError:
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             code = 0
         except OSError as failed:
             code = _complain(_refused(failed), 1)
+            if failed.errno in CANNOT_WRITE:
+                _drop_output()
         except Exception as fault:  # noqa: BLE001  (a user is never shown a traceback)
             code = _complain(_own(fault), 1)
         sys.exit(code or 0)
@@ -120,9 +123,14 @@ def _ready_to_write() -> None:
             stream.reconfigure(errors="replace")
 
 
+def _drop_output() -> None:
+    """What is still to be written to the standard output leads nowhere; else Python tries again as it ends."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def _refused(failed: OSError) -> str:
     """What the system does not let us do, if it is nothing that we should have known."""
-    if failed.errno in (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG):
+    if failed.errno in CANNOT_WRITE:
         return f"the answer cannot be written ({failed.strerror}). Free some space, or write elsewhere."
     try:
         os.getcwd()
