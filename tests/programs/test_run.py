@@ -156,8 +156,12 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     header = tmp_path / "kernels.cuh"
     header.write_text(part.read_text())
     assert_refused(as_process("run", "--", str(header)), FAILED, "is a header, not a program", "warpbound analyze")
-    (part.parent / "main.cpp").write_text("int answer();\nint main() { return answer(); }\n")
     (part.parent / "answer.cpp").write_text("int answer() { return 0; }\n")
+    (part.parent / "main.cpp").write_text("int answer();\nint main() { return answer(); }\n")
+    assert_refused(as_process("run", "--", str(part)), FAILED, "has no main function")  # that main is of another program
+    part.write_text(part.read_text() + "void launch(int* x) { k<<<1, 1>>>(x); }\n")
+    calling = "int answer();\nvoid launch(int*);\nint main() { if (answer()) launch(nullptr); }\n"
+    (part.parent / "main.cpp").write_text(calling)
     whole = as_process("run", "--", str(part))
     assert whole.code == ANSWERED
     assert "built with what it calls in its folder: main.cpp, answer.cpp" in whole.err
@@ -186,6 +190,9 @@ def test_work_that_is_done_later_is_done_in_order() -> None:
         f"allocated {31 * 64} 1", "cudaErrorAssert",
     ]  # fmt: skip
     assert [launch["kernel"] for launch in report["launches"]] == ["greet", *["twice"] * 6, "check"]
+    *_, failed = report["launches"]
+    assert failed["time_s"] > 0
+    assert "2 threads end where their assertion fails; on a GPU the whole kernel does" in failed["assumed"]
     (problem,) = report["problems"]
     assert "thread (30, 0, 0): an assertion does not hold: `threadIdx.x < n` in void check(int)" in problem
 

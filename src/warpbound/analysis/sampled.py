@@ -132,7 +132,8 @@ def _after_others(case: Case, traffic: Traffic) -> Traffic:
 
 def _limits(case: Case) -> Limits:
     settings = case.settings
-    return Limits(PATIENCE_S if settings.patience_s is None else settings.patience_s, settings.out_of_bounds)
+    patience_s = PATIENCE_S if settings.patience_s is None else settings.patience_s
+    return Limits(patience_s, settings.out_of_bounds, settings.failed_assertions)
 
 
 def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:

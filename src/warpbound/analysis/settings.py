@@ -11,7 +11,8 @@ class Settings:
     "dirty": L2 was overwritten, so the launch writes back others' lines, or "flushed", as Nsight Compute does: in these
     two, written data that L2 holds at the end stay there), models to show beside the answer, views that will be shown
     ("sass" alone needs more than the rest); processor time of the sampled blocks, None for the usual limit, and what
-    their accesses outside arrays do ("refuse": no answer, "pass": read 0).
+    their accesses outside arrays do ("refuse": no answer, "pass": read 0) and their assertions that fail ("refuse",
+    "pass": the thread ends).
 
     power_limit_W : in place of the board's own, for the sustained clock. ends_s : processor time of this thread at
     which the analysis of code without a launch stops, shared by the kernels of a file; None: `patience_s` later.
@@ -23,6 +24,7 @@ class Settings:
     views: tuple[str, ...] = ()
     patience_s: float | None = None
     out_of_bounds: str = "refuse"
+    failed_assertions: str = "refuse"
     power_limit_W: float | None = None
     ends_s: float | None = None
 

@@ -5,6 +5,7 @@ STOP if its lanes were parked, wait or have exited. It evaluates its own guard.
 """
 
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -160,8 +161,13 @@ def call(here: Site, flow: Flow, at: int) -> Move:
     """CALL: earlier instructions have put the return address into registers. A function pointer is an offset into the
     kernel's code, from constant bank 2."""
     if any(operand.kind in ("register", "uniform") for operand in here.instruction.operands):
-        return served(here, indirect(here, flow, at))
+        return served(here, indirect(here, flow, at), partial(_end, flow))
     return branch(here, flow, at)
+
+
+def _end(flow: Flow, x: State) -> int:
+    flow.end(x.spread(x.active()))
+    return STOP
 
 
 @directs("BRX BRXU")
@@ -205,8 +211,7 @@ def finish(here: Site, flow: Flow, at: int) -> Move:
     def move(x: State) -> int | None:
         lanes = lanes_where(x, conditions)
         if lanes is None:
-            flow.end(x.spread(x.active()))
-            return STOP
+            return _end(flow, x)
         if not some(lanes):
             return None
         flow.groups.park(x.spread(x.active() & ~lanes), at + 1)

@@ -21,8 +21,11 @@ ADDRESSES = {name: _FIRST + 16 * i for i, name in enumerate(("vprintf", "__asser
 _NAMES = {address: name for name, address in ADDRESSES.items()}
 
 
-def served(here: Site, otherwise: Move) -> Move:
-    """A call by address: to a driver function here, `otherwise` to the kernel's own function."""
+def served(here: Site, otherwise: Move, end: Callable[[State], int]) -> Move:
+    """A call by address: to a driver function here, `otherwise` to the kernel's own function.
+
+    end : of the threads whose assertion fails, where that is no error.
+    """
     value = raw(next(operand for operand in here.instruction.operands if operand.kind in ("register", "uniform")), here)
 
     def move(x: State) -> int | None:
@@ -31,6 +34,9 @@ def served(here: Site, otherwise: Move) -> Move:
         name = _NAMES.get(int(targets[lane]))
         if name is None:
             return otherwise(x)
+        if name == "__assertfail" and x.image.tell_failed is not None:
+            x.image.tell_failed(int(np.count_nonzero(active)))
+            return end(x)
         if name == "__assertfail":
             raise BadAccess(lane, assertion(x, lane))
         alike = not (targets[active] != targets[lane]).any()

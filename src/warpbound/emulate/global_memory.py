@@ -128,12 +128,14 @@ class Image:
     """The bytes of global memory, and the place of each array.
 
     device_heap : of malloc in kernels. output : takes what the kernel prints; None: it prints nothing.
-    textures : texture and surface objects by number.
+    textures : texture and surface objects by number. tell_failed : told of the lanes whose assertion fails, which end;
+    None: the kernel is refused.
     """
 
     device_heap: DeviceHeap | None = None
     output: list[bytes] | None = None
     textures: Mapping[int, Texture] = MappingProxyType({})
+    tell_failed: Callable[[int], None] | None = None
 
     def __init__(self, plans: list[Plan]) -> None:
         at = GAP

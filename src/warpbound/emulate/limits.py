@@ -14,13 +14,18 @@ STRAY = (
 )
 
 
+FAILED = "{count} threads end where their assertion fails; on a GPU the whole kernel does"
+
+
 @dataclass(frozen=True)
 class Limits:
     """patience_s : processor time of a sample. out_of_bounds : whether an access near an array but outside it ends the
-    execution ("refuse") or reads 0 and writes nothing ("pass")."""
+    execution ("refuse") or reads 0 and writes nothing ("pass"). failed_assertions : whether one ends the execution or
+    its thread."""
 
     patience_s: float = PATIENCE_S
     out_of_bounds: str = REFUSE
+    failed_assertions: str = REFUSE
 
 
 LIMITS = Limits()

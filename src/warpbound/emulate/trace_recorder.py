@@ -80,6 +80,8 @@ class Recording:
         kernel.memory.image.tell = self.unknown_read
         self.strays: dict[int, int] = {}  # instruction -> accesses outside arrays that were let through, lane by lane
         kernel.memory.image.tell_stray = self.stray if limits.out_of_bounds == PASS else None
+        self.failed = 0  # threads that have ended where their assertion fails
+        kernel.memory.image.tell_failed = self.assertion_failed if limits.failed_assertions == PASS else None
         self.log: list[int] = []
         self.issued = 0  # instructions that groups have executed, without those of `log`
         self.weights = [0 if at in removable else _weight(each.traits) for at, each in enumerate(instructions)]
@@ -326,6 +328,10 @@ class Recording:
     def stray(self, lanes: int) -> None:
         """Count lanes of the instruction that were outside their arrays and let through."""
         self.strays[self.at] = self.strays.get(self.at, 0) + lanes
+
+    def assertion_failed(self, lanes: int) -> None:
+        """Count lanes that end where their assertion fails."""
+        self.failed += lanes
 
     def fresh(self, what: str) -> None:
         """Report that the instruction read shared or local memory, or a register, that was never written."""

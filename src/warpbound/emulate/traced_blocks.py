@@ -16,7 +16,7 @@ from warpbound.emulate.guard_shares import GuardShares, TooDear, guards_need_pro
 from warpbound.emulate.handler_building import handler_of
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
-from warpbound.emulate.limits import LIMITS, PATIENCE_S, Limits, stray_notes
+from warpbound.emulate.limits import FAILED, LIMITS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.shared_words import SharedWords
 from warpbound.emulate.store_to_load import with_reloaded
@@ -135,6 +135,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     dropped = f"the addresses of {recording.dropped:,} accesses were not recorded: they count as others of their line"
     notes: tuple[str, ...] = (dropped,) if recording.dropped else ()
     notes += stray_notes(kernel.program, recording.strays)
+    notes += (FAILED.format(count=recording.failed),) if recording.failed else ()
     notes += (FREE_OF_COST,) if uses_heap(kernel.program) else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
 

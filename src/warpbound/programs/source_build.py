@@ -24,6 +24,9 @@ _MISSING = re.compile(r"fatal error: (\S+?): No such file|(?:cannot|could not) o
 _INCLUDER = re.compile(r"^(.+?)[:(](\d+)[:)].*(?:fatal error|open source file)", re.M)
 _UNDEFINED = re.compile(r"undefined reference to `([\w:~]+)")
 _NO_MAIN = re.compile(r"undefined reference to `main'")
+_DEFINED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*\{")  # a function; if and for, too
+_WORD = re.compile(r"\w+")
+_STATEMENTS = frozenset({"if", "for", "while", "switch", "main"})
 _MARKS = (".git", ".hg", "LICENSE", "LICENSE.txt", "CMakeLists.txt")
 
 
@@ -37,8 +40,8 @@ def built(
 ) -> tuple[bytes, tuple[Path, ...]]:
     """The program of one .cu file, or of several files that belong together; the files beside them that it took.
 
-    Headers that are not found are looked up in the files' own repository, functions that are not defined (main, too)
-    in the other sources of the folder. Raises InputError with what the compiler says, MissingTool without nvcc or a
+    Headers that are not found are looked up in the files' own repository, functions that are not defined in the other
+    sources of the folder: a main function in one that uses what the files define. Raises InputError with what the compiler says, MissingTool without nvcc or a
     host compiler.
     """
     for file in files:
@@ -109,15 +112,18 @@ class _Failed(Exception):
 def _defining(complaint: str, files: Sequence[Path]) -> list[Path]:
     """Sources in the folder of the first of `files` that define functions which the linker misses.
 
-    None for a function that several of them define.
+    None for a function that several of them define. Who defines main uses a function of `files`.
     """
     names = {name.rpartition("::")[2] for name in _UNDEFINED.findall(complaint)}
     others = [path for path in sorted(files[0].parent.iterdir()) if path.suffix in SOURCES and path not in files]
     texts = {path: path.read_text("utf-8", errors="replace") for path in others} if names else {}
+    own = {name for path in files for name in _DEFINED.findall(path.read_text("utf-8", errors="replace"))} - _STATEMENTS
     sources: set[Path] = set()
     for name in names:
         pattern = re.compile(rf"\b{re.escape(name)}\s*\([^;{{}}]*\)\s*(?:const\s*)?\{{")
         with_it = [path for path, text in texts.items() if pattern.search(text)]
+        if name == "main":
+            with_it = [path for path in with_it if own & set(_WORD.findall(texts[path]))]
         sources |= set(with_it) if len(with_it) == 1 else set()
     return sorted(sources)
 
@@ -160,7 +166,7 @@ def _refusal(file: Path, complaint: str, missing: str | None) -> tuple[str, str]
         return reason, f"{hint} {_for_kernels_alone(file)}"
     if _NO_MAIN.search(complaint):
         return (
-            f"{file} has no main function, nor has exactly one source beside it: it is one file of a program.",
+            f"{file} has no main function, and of the sources beside it none, or more than one, has a main and uses it.",
             f"Build the whole with nvcc -cudart shared and run that. {_for_kernels_alone(file)}",
         )
     way = "Add what it needs with -I FOLDER or --nvcc OPTION, or build it yourself with -cudart shared."
