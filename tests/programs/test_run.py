@@ -158,7 +158,7 @@ def test_what_is_no_program_is_refused(tmp_path: Path) -> None:
     assert_refused(as_process("run", "--", str(header)), FAILED, "is a header, not a program", "warpbound analyze")
     (part.parent / "answer.cpp").write_text("int answer() { return 0; }\n")
     (part.parent / "main.cpp").write_text("int answer();\nint main() { return answer(); }\n")
-    assert_refused(as_process("run", "--", str(part)), FAILED, "has no main function")  # that main is of another program
+    assert_refused(as_process("run", "--", str(part)), FAILED, "has no main function")  # that main uses nothing of it
     part.write_text(part.read_text() + "void launch(int* x) { k<<<1, 1>>>(x); }\n")
     calling = "int answer();\nvoid launch(int*);\nint main() { if (answer()) launch(nullptr); }\n"
     (part.parent / "main.cpp").write_text(calling)

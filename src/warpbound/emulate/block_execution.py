@@ -65,7 +65,7 @@ def run_blocks(  # noqa: PLR0913  (each is one fact of the execution)
         for chunk in running:
             if chunk.proceed(limit, stepper(chunk) if stepper else None):
                 resident.remove(chunk)
-                chunk.let_go()
+                chunk.release()
                 ended += len(chunk.blocks)
                 if progress is not None:
                     progress(ended, len(blocks))

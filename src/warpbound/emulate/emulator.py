@@ -172,7 +172,7 @@ class Chunk:
             for at, plain in enumerate(self.kernel.handlers)
         ]
 
-    def let_go(self) -> None:
+    def release(self) -> None:
         """Break the circle of references between the chunk and its handlers, so that its arrays go at once."""
         self.handlers.clear()
 

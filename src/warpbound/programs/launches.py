@@ -165,8 +165,8 @@ class Executor:
         began = time.thread_time()
         try:
             number = request.kernel.number
-            program = self._kernels.get(number)
-            kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=program)
+            before = self._kernels.get(number)
+            kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=before)
             self._kernels[number] = kernel
             self.seconds += run_all_blocks(kernel, image, instructions)
         except InputError as problem:

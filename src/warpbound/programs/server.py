@@ -11,7 +11,7 @@ from pathlib import Path
 
 from warpbound.analysis import Settings
 from warpbound.analysis.settings import DEFAULT
-from warpbound.emulate.native.engine import get_ready
+from warpbound.emulate.native.engine import compile_in_background
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
 from warpbound.programs import protocol, runtime_build
@@ -109,7 +109,7 @@ class _Server:
 
     def start(self) -> None:
         keep_freed_memory()
-        get_ready()
+        compile_in_background()
         self.accepting.start()
 
     def stop(self) -> None:

@@ -40,9 +40,9 @@ def built(
 ) -> tuple[bytes, tuple[Path, ...]]:
     """The program of one .cu file, or of several files that belong together; the files beside them that it took.
 
-    Headers that are not found are looked up in the files' own repository, functions that are not defined in the other
-    sources of the folder: a main function in one that uses what the files define. Raises InputError with what the compiler says, MissingTool without nvcc or a
-    host compiler.
+    A header that is not found is looked up in the files' own repository. A function that is not defined is looked up in
+    the other sources of the folder; of these, one with a main function must use what the files define. Raises
+    InputError with what the compiler says, MissingTool without nvcc or a host compiler.
     """
     for file in files:
         if not file.is_file():
@@ -166,7 +166,7 @@ def _refusal(file: Path, complaint: str, missing: str | None) -> tuple[str, str]
         return reason, f"{hint} {_for_kernels_alone(file)}"
     if _NO_MAIN.search(complaint):
         return (
-            f"{file} has no main function, and of the sources beside it none, or more than one, has a main and uses it.",
+            f"{file} has no main function, and not exactly one source beside it has a main that uses it.",
             f"Build the whole with nvcc -cudart shared and run that. {_for_kernels_alone(file)}",
         )
     way = "Add what it needs with -I FOLDER or --nvcc OPTION, or build it yourself with -cudart shared."

@@ -21,6 +21,6 @@ def chunk_maker(kernel: Kernel) -> MakeChunk:
     return Chunk if code is None else partial(NativeChunk, code=code, rows=ThreadRows(kernel, code))
 
 
-def get_ready() -> None:
-    """Compile the interpreter meanwhile, if it is not there yet."""
+def compile_in_background() -> None:
+    """Compile the interpreter in another thread, unless it is in the cache."""
     Thread(target=interpreter, daemon=True).start()
