@@ -10,6 +10,7 @@ from support.emulator.listed_accesses import listed
 from warpbound import emulate
 from warpbound.emulate import guard_shares, trace_recorder, traced_blocks
 from warpbound.emulate.short_ways import short_ways
+from warpbound.emulate.slice_assumptions import NOTHING
 from warpbound.emulate.value_slicing import Slice, slice_of, slice_without_guards
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
@@ -94,7 +95,7 @@ def test_only_lanes_of_guarded_arithmetic_differ_and_by_no_more_than_is_said(
 def test_guards_that_indices_decide_stay_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     """`i + threadIdx.x < 70` costs nothing: the lanes of what it guards are counted."""
     program, quick, whole = traces("inside", monkeypatch)
-    own = slice_without_guards(program, guard_shares.data_guards(program), frozenset())
+    own = slice_without_guards(program, guard_shares.data_guards(program), NOTHING)
     code = program.instructions
     at = [i for i in own.unneeded - guard_shares.data_guards(program) if code[i].opcode == "FMUL" and code[i].guard]
     assert len(at) == 1
@@ -112,7 +113,7 @@ def test_values_that_decide_are_computed_whole(monkeypatch: pytest.MonkeyPatch) 
 def test_short_executions_are_exact(monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_program(CODE, "sm_90", "weighed")
     asked = launch(grid=2, block=32, args=arguments("weighed") | {"n": 9})
-    without = slice_without_guards(program, guard_shares.data_guards(program), frozenset())
+    without = slice_without_guards(program, guard_shares.data_guards(program), NOTHING)
     assert slice_of(program).unneeded < without.unneeded
     quick = emulate.trace(program, asked, [0, 1])
     monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))

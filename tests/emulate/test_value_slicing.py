@@ -295,7 +295,7 @@ def test_a_trace_of_which_a_warp_parts_is_made_again(
 ) -> None:
     """Lanes that shuffle at two places with the mask of all lanes take the function, whose mask has to be there."""
     program = compile_program(SHUFFLED, "sm_89", "parted")
-    assert slice_of(program).whole_warp
+    assert slice_of(program).assumed.whole_warp
     slices: list[Slice] = []
     traced = traced_blocks._traced
 

@@ -135,6 +135,8 @@ _ADDRESSES = {
     async_copy.copy: async_copy.copy_addresses,
     bulk_copies.copy_bytes: bulk_copies.count_bytes,
     tensor_boxes.load_tile: tensor_boxes.count_tile,
+    tensor_boxes.store_tile: tensor_boxes.count_stored_tile,
+    tensor_boxes.reduce_tile: tensor_boxes.count_reduced_tile,
 }
 ADDRESS_ONLY: Mapping[str, Callable[[Site], Handler]] = {
     **{opcode: counted(build) for opcode, build in PLAIN.items() if traits(opcode).is_arithmetic},

@@ -51,7 +51,7 @@ class Code:
         self._handlers: dict[int, Handler | None] = {}
         own = slice_of(program)
         if not own.ways and any(map(calls, program.instructions)):  # a guard of arithmetic alone may need their results
-            own = slice_without_guards(program, guarded_arithmetic(program), own.whole_warp)
+            own = slice_without_guards(program, guarded_arithmetic(program), own.assumed)
         needed_places = frozenset(range(len(program.instructions))) - own.unneeded
         self.short = {at: way.begin for at, way in own.ways.items()}
         self.selects = {at for at in needed_places if program.instructions[at].traits.affine == "select"}

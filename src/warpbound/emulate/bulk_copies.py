@@ -105,7 +105,12 @@ def _look(x: State, places: Numbers, size: int) -> NDArray[Any]:
 MOVED = Contents(
     lambda x, *at: x.image.offsets(*at), lambda x, places, size: x.image.load(places, size), _put_shared
 )
-COUNTED = Contents(lambda x, *at: x.image.places(*at), _look, _note_shared)  # of which nobody needs the bytes
+def _leave_out(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:
+    _note_shared(x, places, size, values)
+    x.windows["shared"].note_left_out(places.reshape(-1), size)
+
+
+COUNTED = Contents(lambda x, *at: x.image.places(*at), _look, _leave_out)  # of which nobody needs the bytes
 
 
 def in_global(  # noqa: PLR0913  (each is one fact of the copy)

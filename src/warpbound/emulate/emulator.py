@@ -47,7 +47,7 @@ class Kernel:
     """A program compiled to handlers for one launch; `handlers` is None for control instructions.
 
     short : branches that go to one place whatever their predicates say, and that place. whole_warp : branches that
-    raise PartedWarp where a warp takes them.
+    raise PartedWarp where a warp takes them. checked : loads that look whether what they read was left out.
     """
 
     facts: CodeFacts
@@ -57,6 +57,7 @@ class Kernel:
     cluster: Dim
     short: Mapping[int, int] = field(default_factory=dict)
     whole_warp: frozenset[int] = frozenset()
+    checked: frozenset[int] = frozenset()
     at_once: int | None = None  # blocks that run at the same time, as far as memory allows; None: as many as is quick
 
     @property
@@ -154,6 +155,8 @@ class Chunk:
             "shared": with_turns(kernel.program, Window("shared", kernel.shared_size, block, kernel.cluster_size)),
             "local": Window("local", kernel.facts.stack_B, np.arange(x.lane_count)),
         }
+        if kernel.checked:
+            x.windows["shared"].watch_left_out()
         x.special = SpecialRegisters(kernel, self.blocks)
         alive = np.tile(np.arange(lanes) < kernel.threads, len(self.blocks))
         self.flow = Flow(x, alive, lanes, kernel.cluster_size)

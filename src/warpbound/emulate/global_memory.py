@@ -158,6 +158,7 @@ class Image:
             for i, allocation in enumerate(allocations)
             if not allocation.has_contents
         }
+        self.left_out: set[int] = set()  # numbers of arrays of which stores of boxes were counted, not made
         self.tell: Callable[[str], None] = _ignored  # of an array whose unknown contents are read
         self.tell_stray: Callable[[int], None] | None = None  # of lanes outside their arrays; None: they are refused
         self._views = {width: self._view(width) for width in (1, 2, 4, 8, 16)}

@@ -68,7 +68,7 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
     def look(recording: Recording) -> None:
         everything = recording.executed.sum()
         for guarded in (data_guards(program), guarded_arithmetic(program)):  # those that indices decide cost little
-            without = slice_without_guards(program, guarded, own.whole_warp)
+            without = slice_without_guards(program, guarded, own.assumed)
             freed = sorted(without.unneeded - own.unneeded)
             if recording.executed[freed].sum() >= WORTH * everything:
                 raise TooDear(without, _shares_so_far(program, without, recording))
@@ -78,7 +78,7 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
 
 def guards_need_products(program: Program, own: Slice) -> bool:
     """Whether products of matrices are computed for nothing but guards of arithmetic; own : what is not computed."""
-    without = slice_without_guards(program, data_guards(program), own.whole_warp)
+    without = slice_without_guards(program, data_guards(program), own.assumed)
     return any(program.instructions[at].traits.tensor for at in without.unneeded - own.unneeded)
 
 

@@ -130,7 +130,11 @@ def _outside(window: Window, addresses: NDArray[np.uint32], size: int) -> BadAcc
 
 
 def load_window(x: State, space: str, addresses: NDArray[np.uint32], size: int) -> list[Value]:
-    window, places = x.windows[space], checked_window(x, space, addresses, size)
+    return loaded(x, x.windows[space], checked_window(x, space, addresses, size), size)
+
+
+def loaded(x: State, window: Window, places: NDArray[np.int64], size: int) -> list[Value]:
+    """Words of the elements at checked places."""
     note_fresh(x, window, places, size)
     return words_of(np.take(window.elements(size), places, axis=0), size)
 
@@ -168,11 +172,14 @@ def note_window_store(
 ) -> None:
     """A store to shared or local memory whose values nobody needs."""
     window = x.windows[space]
-    if window.unwritten is None:
+    if window.unwritten is None and window.left_out is None:
         inside_window(x, space, addresses, size)
         return
     places: NDArray[np.int64] = checked_window(x, space, addresses, size)
-    window.note_written(places if x.mask is None else places[x.mask], size)
+    own = places if x.mask is None else places[x.mask]
+    window.note_left_out(own, size)
+    if window.unwritten is not None:
+        window.note_written(own, size)
 
 
 def elements_of(words: list[Value], size: int, count: int) -> Value:

@@ -1,5 +1,6 @@
 """Shared and local memory of a chunk of blocks: one address window, with separate bytes for every block or lane."""
 
+from collections.abc import Iterator
 from functools import cached_property
 from typing import Any
 
@@ -18,6 +19,7 @@ class Window:
     cluster : pieces that see each other: the upper bits of an address are the rank of the piece among them.
 
     unwritten : flags of the words that nothing has been written to; None once all have been, or nobody asks.
+    left_out : flags of the words to which a store was counted, not made, at some time; None: nobody asks.
     """
 
     def __init__(self, name: str, size: int, owner: NDArray[np.int64], cluster: int = 1) -> None:
@@ -26,6 +28,7 @@ class Window:
         self.size = size
         self.owner = owner
         self.unwritten: NDArray[np.bool_] | None = None
+        self.left_out: NDArray[np.bool_] | None = None
         self._watched = False
         self._looks = 0
         self._bases: dict[int, NDArray[np.int64]] = {}
@@ -95,3 +98,26 @@ class Window:
             return self.unwritten.take(places >> (2 - SHIFTS[size]))
         word, every_flag = (np.uint16, 0x0101) if size == 2 * WORD_B else (np.uint32, 0x0101_0101)
         return np.asarray(self.unwritten.view(word).take(places) == every_flag)
+
+    # --- what was not stored ---
+
+    def watch_left_out(self) -> None:
+        """From now on, note stores that are counted, not made."""
+        self.left_out = np.zeros(len(self.bytes) // WORD_B, np.bool_)
+
+    def note_left_out(self, places: NDArray[np.int64], size: int) -> None:
+        """A store to these elements was counted, not made."""
+        if self.left_out is not None:
+            for word in self._words(places, size):
+                self.left_out[word] = True
+
+    def holds_left_out(self, places: NDArray[np.int64], size: int) -> bool:
+        """Whether one of the elements is of those."""
+        flags = self.left_out
+        return flags is not None and any(bool(flags[word].any()) for word in self._words(places, size))
+
+    def _words(self, places: NDArray[np.int64], size: int) -> Iterator[NDArray[np.int64]]:
+        """The first words of elements of `size` bytes, the second ones, and so on."""
+        first = places >> (2 - SHIFTS[size]) if size <= WORD_B else places << (SHIFTS[size] - 2)
+        for more in range(max(1, size // WORD_B)):
+            yield first + more

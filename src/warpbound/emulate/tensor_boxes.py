@@ -4,7 +4,7 @@ Source   PTX ISA, "cp.async.bulk.tensor": bounds, fills, gathered rows. Which un
          compiled code of sm_90 and sm_100: [shared address, barrier of a load, coordinates ...], [address of the map].
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -41,6 +41,10 @@ from warpbound.quick_dataclasses import dataclass
 _TENSOR_ALIGNMENT = 128  # of a box in shared memory
 _RANKS = {f"{rank}D": rank for rank in range(1, 6)}
 _FILLS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFFFFFFF}  # NaN of the mode that fills
+
+
+class MapStored(Exception):
+    """A tensor map is read from an array of which boxes were stored without their bytes."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +84,13 @@ class Tile:
 
 
 def _distinct(x: State, addresses: NDArray[np.uint64], warps: Warps) -> Iterator[tuple[bytes, Any]]:
-    """Every map that is named, and which warps name it."""
+    """Every map that is named, and which warps name it. Raises MapStored."""
     groups: dict[bytes, list[int]] = {}
     for address in distinct(addresses):
         units = address + np.arange(0, MAP_B, UNIT_B, dtype=np.uint64)
         which = np.flatnonzero(addresses == address)
+        if x.image.left_out and int(x.image.numbers(address)) in x.image.left_out:
+            raise MapStored
         places = x.image.offsets(units, None, UNIT_B)
         if isinstance(places, Fault):
             lane = int(warps.own[which[0]]) * LANES
@@ -158,6 +164,30 @@ def store_tile(here: Site) -> Handler:
             if boxes.inside is not None:
                 places, values = places[boxes.inside], values[boxes.inside]
             x.image.store(places.reshape(-1), boxes.size, values.reshape(-1, *values.shape[places.ndim :]))
+
+    return handler
+
+
+def count_stored_tile(here: Site) -> Handler:
+    """UTMASTG whose bytes nobody needs."""
+    return _leaving_out(here, lambda x, places, size: x.image.note_stored(places, size))
+
+
+def count_reduced_tile(here: Site) -> Handler:
+    """UTMAREDG whose sums nobody needs."""
+    return _leaving_out(here, lambda x, places, size: x.image.touch(places, size))
+
+
+def _leaving_out(here: Site, note: Callable[[State, Numbers, int], None]) -> Handler:
+    tile = _tile(here, barrier=False)
+
+    def handler(x: State) -> None:
+        for warps, tensor_map, boxes in tile.boxes(x, issuing(x)):
+            places = in_global(x, boxes.addresses, boxes.size, warps, boxes.inside)
+            in_shared(x, warps.block, tile.offsets(x, warps, tensor_map, boxes), boxes.size, warps)
+            inside = slice(None) if boxes.inside is None else boxes.inside
+            note(x, places[inside].reshape(-1), boxes.size)
+            x.image.left_out.update(distinct(x.image.numbers(boxes.addresses[inside].reshape(-1))).tolist())
 
     return handler
 

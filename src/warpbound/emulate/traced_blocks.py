@@ -19,7 +19,9 @@ from warpbound.emulate.launch_memory import GRID_BARRIER
 from warpbound.emulate.limits import FAILED, LIMITS, PATIENCE_S, Limits, stray_notes
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.shared_words import SharedWords
+from warpbound.emulate.slice_assumptions import NOTHING, Refuted, load_checked, loads_checked
 from warpbound.emulate.store_to_load import with_reloaded
+from warpbound.emulate.tensor_boxes import MapStored
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace, only_blocks
 from warpbound.emulate.trace_recorder import Recording
@@ -58,8 +60,8 @@ def trace(  # noqa: PLR0913  (each is one fact of the execution)
     question = _Question(program, launch, numbers, step_limit, limits, at_once)
     try:
         return _quickly_traced(question, slice_of(program))
-    except PartedWarp:
-        return _quickly_traced(question, slice_where(program, frozenset()))
+    except (PartedWarp, MapStored, Refuted):
+        return _quickly_traced(question, slice_where(program, NOTHING))
 
 
 def _quickly_traced(question: "_Question", own: Slice) -> Trace:
@@ -87,7 +89,7 @@ class _Question:
 
 def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trace:
     """The trace. own : what is not computed. shares : of the guards that are not computed; where none are given and
-    guards cost much, raises TooDear; PartedWarp where a warp takes a branch of `own.whole_warp`."""
+    guards cost much, raises TooDear; PartedWarp, MapStored or Refuted where what `own` assumes is wrong."""
     program, launch, numbers, limits = question.program, question.launch, question.blocks, question.limits
     kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own, shares)
     kernel = replace(kernel, at_once=question.at_once)
@@ -120,12 +122,17 @@ def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> K
     program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
     handlers = list(kernel.handlers)
     unguarded = shares.guards if shares else frozenset[int]()
-    for i in own.unneeded | own.unread:
+    uncomputed = own.unneeded | own.unread
+    checked = loads_checked(program, own.assumed, uncomputed)
+    for i in checked:
+        code = program.instructions[i]
+        handlers[i] = handler_of(code, kernel.memory.constants, program.arch, {**PLAIN, code.opcode: load_checked})
+    for i in uncomputed:
         code = program.instructions[i]
         code = replace(code, guard=None) if i in unguarded else code
         handlers[i] = handler_of(code, kernel.memory.constants, program.arch, builders)
     short = {at: way.begin for at, way in own.ways.items()}
-    return replace(kernel, handlers=tuple(handlers), short=short, whole_warp=own.whole_warp)
+    return replace(kernel, handlers=tuple(handlers), short=short, whole_warp=own.assumed.whole_warp, checked=checked)
 
 
 def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, problem: InputError | None) -> Trace:

@@ -7,7 +7,8 @@ Models   Liveness backwards through the control flow from branches, addresses an
          shared and local memory each as one value. Instructions at mbarriers are all executed, and so are bulk copies,
          whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
          Divisions and roots whose results nobody needs take their short way (`short_ways`).
-         Shuffles of parted warps are left out where they are functions: a trace of which a warp parts is made again.
+         What a slice assumes (`slice_assumptions`) is looked at while it is executed: a trace that refutes it is made
+         again without.
 Omits    Code that calls other functions (those that begin with a trap never return): all of it is in the slice.
 """
 
@@ -17,7 +18,8 @@ from dataclasses import replace
 from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of, opposite
 from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder, shared_order
-from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways, whole_warp_branches
+from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
+from warpbound.emulate.slice_assumptions import NOTHING, Assumed, assumed_of, is_plain_load, writes_maps
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls_that_return
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
@@ -73,19 +75,18 @@ def unneeded_values(program: Program) -> frozenset[int]:
 class Slice:
     """unneeded : indices of the arithmetic and memory instructions outside the slice. unread : bulk copies in it whose
     bytes nobody needs. ways : branches that take their
-    short way, because nobody needs what either way computes. whole_warp : branches that no warp may take, because
-    what they lead to was not looked at."""
+    short way, because nobody needs what either way computes."""
 
     unneeded: frozenset[int]
     ways: dict[int, ShortWay]
-    whole_warp: frozenset[int] = frozenset()
+    assumed: Assumed = NOTHING
     unread: frozenset[int] = frozenset()
 
 
 @remember(4)
 def slice_of(program: Program) -> Slice:
     """The slice of a kernel; an analysis asks for it with each of its samples, and it is found once."""
-    return slice_where(program, whole_warp_branches(program))
+    return slice_where(program, assumed_of(program))
 
 
 @remember(4)
@@ -94,18 +95,18 @@ def guarded_arithmetic(program: Program) -> frozenset[int]:
     return frozenset(at for at, x in enumerate(program.instructions) if x.traits.is_arithmetic and x.guard is not None)
 
 
-def slice_where(program: Program, whole_warp: frozenset[int]) -> Slice:
-    """The slice of a kernel of which no warp takes these branches."""
-    return _slice(program, _uses(program), whole_warp)
+def slice_where(program: Program, assumed: Assumed) -> Slice:
+    """The slice of a kernel of which so much is assumed."""
+    return _slice(program, _uses(program), assumed)
 
 
 @remember(4)
-def slice_without_guards(program: Program, guarded: Set[int], whole_warp: frozenset[int]) -> Slice:
+def slice_without_guards(program: Program, guarded: Set[int], assumed: Assumed) -> Slice:
     """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
     return _slice(program, [
         replace(use, steering_guard=0) if at in guarded and use.removable else use
         for at, use in enumerate(_uses(program))
-    ], whole_warp)  # fmt: skip
+    ], assumed)  # fmt: skip
 
 
 def _uses(program: Program) -> list[Use]:
@@ -122,23 +123,25 @@ def _reserved(space: str) -> str:
     return "reserved" if space == "shared" else space
 
 
-def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Slice:
+def _slice(program: Program, uses: list[Use], assumed: Assumed) -> Slice:
     code, ways = program.instructions, short_ways(program)
-    after = follows(program, {at: way.begin for at, way in ways.items()}, whole_warp)
+    after = follows(program, {at: way.begin for at, way in ways.items()}, assumed.whole_warp)
     inside = reached(program, after)
-    nothing = Slice(frozenset(), {}, whole_warp)
+    nothing = Slice(frozenset(), {}, assumed)
     if calls_that_return(code) & inside:
         return nothing
-    if _writes_maps(code):
+    own_maps = writes_maps(code)
+    if own_maps:
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
     uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
     unsure = _read_unwritten(program, uses, after)
     order, sources = shared_order(program), set[int]()
+    maps = {i for i, use in enumerate(uses) if own_maps and "global" in use.stores and i not in assumed.boxes}
     live = [GuardedSet() for _ in program.flow.blocks]
     while True:
         live_instructions = {i for i in inside if not uses[i].removable} | sources | unsure
         live_instructions = _with_their_sources(program, uses, live_instructions, after, live)
-        more = _stores_read(uses, code, live_instructions, sources, order)
+        more = _stores_read((uses, assumed.tiles), code, live_instructions, sources, order) | maps
         if more <= sources:
             break
         sources |= more
@@ -146,27 +149,24 @@ def _slice(program: Program, uses: list[Use], whole_warp: frozenset[int]) -> Sli
     if any(bits_of(way.results) & starts[way.meet].anywhere() for way in ways.values()):
         return nothing
     unread = {i for i in live_instructions - sources if code[i].traits.kind == "bulk_copy"}
-    return Slice(frozenset(inside) - live_instructions, ways, whole_warp, frozenset(unread))
-
-
-def _writes_maps(code: Sequence[Instruction]) -> bool:
-    """Whether the kernel itself writes tensor maps, after which the copy engine must forget what it knows of them."""
-    return any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code)
+    return Slice(frozenset(inside) - live_instructions, ways, assumed, frozenset(unread))
 
 
 def _stores_read(
-    uses: Sequence[Use], code: Sequence[Instruction], live_instructions: Set[int], sources: Set[int], order: SharedOrder
-) -> set[int]:
+    uses_and_tiles: tuple[Sequence[Use], frozenset[int]], code: Sequence[Instruction], live_instructions: Set[int],
+    sources: Set[int], order: SharedOrder,
+) -> set[int]:  # fmt: skip
     """Instructions that change memory which one of those that are needed may read; a bulk copy that is not among the
-    `sources` so far moves contents that nobody needs as they are."""
+    `sources` so far moves contents that nobody needs as they are. With the uses come the stores that plain loads are
+    assumed not to read."""
+    uses, tiles = uses_and_tiles
     reading = [i for i in live_instructions if code[i].traits.kind != "bulk_copy" or i in sources]
     spaces = frozenset(space for i in reading for space in uses[i].loads)
-    if _writes_maps(code):
-        spaces |= {"global"}  # where bulk copies read the tensor maps that the kernel writes
     result = {i for i, use in enumerate(uses) if use.stores & (spaces - {"shared"})}
     if "shared" in spaces:
         stores = {i for i, use in enumerate(uses) if "shared" in use.stores} - result
-        result |= order.sources(stores, {i for i in reading if "shared" in uses[i].loads})
+        loads = {i for i in reading if "shared" in uses[i].loads}
+        result |= order.sources(stores - tiles if all(is_plain_load(code[i]) for i in loads) else stores, loads)
     return result
 
 
@@ -174,7 +174,7 @@ def _use(instruction: Instruction) -> Use:
     traits = instruction.traits
     loads, stores = traits.loads, traits.stores
     if traits.kind in ("atomic", "reduction"):
-        loads = stores
+        loads = frozenset() if _only_stores(instruction) else stores
     if traits.kind == "load" and "CONSTANT" in instruction.modifiers:  # what the kernel does not write
         loads = frozenset()
     if traits.kind == "warpgroup_matrix":
@@ -185,7 +185,7 @@ def _use(instruction: Instruction) -> Use:
         removable = False  # an mbarrier waits for its bytes, whether or not anyone needs them
     elif instruction.opcode in _AT_BARRIERS:
         loads = stores = frozenset()
-    elif not removable and any(x.kind == "memory" for x in instruction.operands):
+    elif not removable and traits.kind != "cache_control" and any(x.kind == "memory" for x in instruction.operands):
         loads = frozenset(GENERIC)
     inputs, outputs = frozenset(reads(instruction)), frozenset(writes(instruction))
     always_writes = frozenset() if _LATER_HALF in instruction.modifiers else outputs
@@ -212,6 +212,12 @@ def _use(instruction: Instruction) -> Use:
         guard_registers=own,
         steering_guard=own,
     )
+
+
+def _only_stores(instruction: Instruction) -> bool:
+    """Whether an atomic exchanges what nobody takes."""
+    results = [operand for operand in instruction.operands[:2] if operand.kind == "register"]
+    return "EXCH" in instruction.modifiers and bool(results) and all(operand.index == RZ for operand in results)
 
 
 def _steered(use: Use, instruction: Instruction) -> Use:

@@ -1,0 +1,93 @@
+"""What a backward slice assumes of a kernel, so that products of tiles need not be computed; a run may refute it.
+
+Models   No warp parts whose lanes BRA.DIV asks for (`short_ways`). Boxes that the copy engine stores write no tensor
+         map where the kernel makes its own. No load that decides anything reads what is brought to shared memory to be
+         multiplied, or the sums of products that threads store there. Whatever is read where it was left out refutes
+         that.
+"""
+
+from collections.abc import Iterator, Sequence, Set
+
+from warpbound.emulate.addresses import memory_operand, window_address
+from warpbound.emulate.loads_and_stores import checked_window, loaded, width, writer
+from warpbound.emulate.operand_access import Site
+from warpbound.emulate.semantics import Handler
+from warpbound.emulate.short_ways import whole_warp_branches
+from warpbound.emulate.state import State
+from warpbound.emulate.value_dependence import taint
+from warpbound.program.instruction import Instruction
+from warpbound.program.kernel import Program
+from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
+
+_OWN = frozenset({"shared"})
+
+
+class Refuted(Exception):
+    """A load that decides something reads shared memory to which a store was counted, not made."""
+
+
+@dataclass(frozen=True)
+class Assumed:
+    """whole_warp : branches that no warp takes. boxes : stores of boxes that write no tensor map. tiles : stores and
+    copies to shared memory of what loads that decide something do not read."""
+
+    whole_warp: frozenset[int] = frozenset()
+    boxes: frozenset[int] = frozenset()
+    tiles: frozenset[int] = frozenset()
+
+
+NOTHING = Assumed()
+
+
+@remember(4)
+def assumed_of(program: Program) -> Assumed:
+    """All that can be assumed of a kernel."""
+    code = program.instructions
+    boxes = {at for at, x in enumerate(code) if x.traits.by_tensor_map and "global" in x.traits.stores}
+    return Assumed(
+        whole_warp_branches(program), frozenset(boxes if writes_maps(code) else ()), frozenset(_tiles(program))
+    )
+
+
+def writes_maps(code: Sequence[Instruction]) -> bool:
+    """Whether the kernel itself writes tensor maps, after which the copy engine must forget what it knows of them."""
+    return any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code)
+
+
+def is_plain_load(instruction: Instruction) -> bool:
+    """From shared memory, by its threads."""
+    return instruction.traits.kind == "load" and instruction.traits.loads == _OWN
+
+
+def loads_checked(program: Program, assumed: Assumed, uncomputed: Set[int]) -> frozenset[int]:
+    """The loads that may refute it. uncomputed : what is counted only."""
+    if not assumed.tiles & uncomputed:
+        return frozenset()
+    return frozenset(at for at, x in enumerate(program.instructions) if is_plain_load(x) and at not in uncomputed)
+
+
+def load_checked(here: Site) -> Handler:
+    """LDS, which raises Refuted where it reads what was left out."""
+    size, narrow, store = width(here), window_address(memory_operand(here), here), writer(here, width(here))
+
+    def handler(x: State) -> None:
+        places = checked_window(x, "shared", narrow(x), size)
+        if x.windows["shared"].holds_left_out(places if x.mask is None else places[x.mask], size):
+            raise Refuted
+        store(x, loaded(x, x.windows["shared"], places, size))
+
+    return handler
+
+
+def _tiles(program: Program) -> Iterator[int]:
+    """Bulk copies to shared memory, and plain stores of what depends on products."""
+    code, reads = program.instructions, program.register_sets.reads
+    products = {at for at, x in enumerate(code) if x.traits.tensor or "tensor" in x.traits.loads}
+    if not products or not any(map(is_plain_load, code)):
+        return
+    before = taint(program, products)
+    for at, x in enumerate(code):
+        plain = x.traits.kind == "store" and x.traits.stores == _OWN and x.opcode != "STAS"
+        if plain and before[at] & reads[at] or x.traits.kind == "bulk_copy" and "shared" in x.traits.stores:
+            yield at
