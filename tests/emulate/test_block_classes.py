@@ -5,7 +5,7 @@ import pytest
 
 from warpbound import emulate
 from warpbound.emulate import block_classes as module
-from warpbound.emulate import block_path
+from warpbound.emulate import block_path, box_classes
 from warpbound.emulate.block_classes import block_classes
 from warpbound.emulate.broadcast_registers import Code
 from warpbound.emulate.launch_memory import prepare
@@ -368,3 +368,86 @@ def test_blocks_are_alike_where_nothing_that_decides_reads_their_number_or_data(
     assert quick.complete == evaluated.complete
     for name in ("of_block", "counts", "first"):
         assert (getattr(quick, name) == getattr(evaluated, name)).all()
+
+
+BOXES = {  # name -> body with 2-D block numbers b and c, and d of both; grid, block, n, m
+    "an interval": ("if (d > 300 && d < 305) y[t] = x[d]; }", (40, 20), 32, 0, 0),
+    "either of two": ("if (d < 9 || d == n) y[t] = x[d]; }", (40, 20), 32, 411, 0),
+    "a product of both": ("if (b * c < n) y[t] = x[d]; }", (40, 30), 32, 200, 0),
+    "a square": ("if (d * d > n && d != m) y[t] = x[d]; }", (900, 1), 32, 200000, 700),
+    "a word that wraps around": ("if (d * 0x6000000u < 0x70000000u) y[t] = x[d]; }", (50, 20), 32, 0, 0),
+    "a sign that turns": ("if (d * 0x300000 - n < 0x7000) y[t] = x[d]; }", (1200, 1), 32, 12345, 0),
+    "a long number": ("if (d * 10000000ll + t < 4400000000ll) y[t] = x[d]; }", (900, 1), 64, 0, 0),
+    "a long sum": ("long long i = (long long)n * d; if (i + (long long)m * c >= 9000000000ll) y[t] = x[d]; }",
+                   (40, 30), 32, 9000000, 8000000),
+    "a diagonal": ("if (b > 2 * c + n) y[t] = x[d]; }", (40, 20), 32, 3, 0),
+    "a slope of each thread": ("if (t * d < n) y[t] = x[d]; }", (1100, 1), 64, 5000, 0),
+    "bits": ("if ((d & 64) || d >> 7 == 3) y[t] = x[d]; }", (40, 20), 32, 0, 0),
+    "bits that the corners lack": ("if (d & 64) y[t] = x[d]; }", (1025, 1), 32, 0, 0),
+    "a product that the corners lack": ("if (d * (d - 1) * (d - 1024) < n) y[t] = x[d]; }", (1025, 1), 32, -9, 0),
+    "a carry that the corners lack": (
+        "unsigned long long s = (unsigned)(d * 0xC00000) + (((unsigned long long)n << 32) | 0x80000000u);"
+        " if ((s >> 32) > m) y[t] = x[d]; }", (1025, 1), 32, 3, 3,
+    ),
+    "one end of a line": ("int e = d == 0 ? n : m; if (e == 4) y[t] = x[d]; }", (1025, 1), 32, 4, 5),
+    "a remainder": ("if (d % 97 == 11) y[t] = x[d]; }", (40, 20), 32, 0, 0),
+    "the lesser of two": (
+        "int e = min(n, d + 60); float s = 0; for (int j = d; j < e; j++) s += x[j]; y[t] = s; }", (40, 20), 32, 700, 0,
+    ),
+    "a long triangle": (
+        "float s = 0; for (int j = c * 5; j < n; j += 3) s += x[j + t]; y[t] = s; }", (30, 40), 32, 190, 0,
+    ),
+    "steps of each row": (
+        "float s = 0; for (int j = 0; j < n; j += c + 1) s += x[j + t]; y[t] = s; }", (30, 40), 32, 90, 0,
+    ),
+    "rounds of each row": (
+        '_Pragma("unroll 1") for (int j = 0; j < n; j += c + 1) y[j] += x[t]; }', (30, 40), 32, 90, 0,
+    ),
+    "until they meet": (
+        "float s = 0; for (int j = b; j != n - b; j++) s += x[j + t]; y[t] = s; }", (40, 20), 32, 100, 0,
+    ),
+    "a chosen value": ("int e = b < 11 ? n : c; if (e * 2 > m) y[t] = x[d]; }", (40, 20), 32, 9, 17),
+    "a start that turns around": (
+        "unsigned e = d + 0xFFFFFF00u; float s = 0; for (unsigned j = e; j < e + 9; j += 4) s += x[t]; y[t] = s; }",
+        (40, 20), 32, 0, 0,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("arch", [80, 90, 120])
+@pytest.mark.parametrize("name", [*BODIES, *BOXES])
+def test_corners_of_boxes_tell_what_all_blocks_do(name: str, arch: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Boxes are divided until the last block is decided, and give the classes that every block by itself gives."""
+    if name in BODIES:
+        program, asked = compiled(name, arch)
+    else:
+        body, grid, block, n, m = BOXES[name]
+        own = f"int c = blockIdx.y, d = c * gridDim.x + b; {body}"
+        program = compile_program(HEAD + own, f"sm_{arch}")
+        asked = launch(grid=grid, block=block, args={"n": n, "m": m, "x": "f32[4096]:zeros", "y": "f32[4096]"})
+    each = classes_of(program, asked)
+    taken = []
+    monkeypatch.setattr(module, "_of_boxes", lambda *all_, own=module._of_boxes: taken.append(1) or own(*all_))
+    monkeypatch.setattr(module, "FEWEST_BLOCKS", 2)
+    monkeypatch.setattr(box_classes, "LOOKED_AT", 1e-3)
+    monkeypatch.setattr(box_classes, "LANES_AT_ONCE", 1 << 40)
+    monkeypatch.setattr(box_classes, "DECIDED", 0)
+    boxes = classes_of(program, asked)
+    assert name in BODIES or taken
+    for what in ("of_block", "counts", "first", "length", "lanes"):
+        assert (getattr(boxes, what) == getattr(each, what)).all(), what
+    assert boxes.complete == each.complete
+
+
+def test_a_large_grid_is_told_by_a_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = []
+    step = block_path.Path._step
+    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.key)) or step(path, at))
+    body = "int row = blockIdx.y * 8 + threadIdx.y, i = b * blockDim.x + t; if (i < n && row < m) y[t] = x[i]; }"
+    program = compile_program(HEAD + body, "sm_90")
+    args = {"n": 63000, "m": 7777, "x": "f32[65536]:zeros", "y": "f32[64]"}
+    asked = launch(grid=(2000, 1000), block=(32, 8), args=args)
+    classes = classes_of(program, asked)
+    assert max(sizes) < 4000
+    assert len(classes.counts) == 5  # whole, border in x, in y, in both, idle
+    assert classes.counts.sum() == 2_000_000

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
 from warpbound.emulate.block_path import Path
+from warpbound.emulate.box_classes import FEWEST_BLOCKS, Boxes, boxes_of_one_path
 from warpbound.emulate.broadcast_registers import Code
 from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.state import LANES
@@ -57,6 +58,10 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
         return Classes(np.zeros(len(blocks), np.int64), alike * len(blocks), blocks[:1], alike, alike, complete=True)
     reads_data = any(n and x.traits.is_global_load for n, x in zip(code.deciding, code.instructions, strict=True))
     thread = _threads(launch, len(blocks), LANES_WITH_DATA if reads_data else EVERY_LANE)
+    if not reads_data and len(blocks) == math.prod(launch.grid) >= FEWEST_BLOCKS:
+        boxes = boxes_of_one_path(code, launch, thread)
+        if boxes is not None:
+            return _of_boxes(code, launch, thread, boxes)
     step = max(1, LANES_AT_ONCE // thread.size)
     of_block, first = np.empty(len(blocks), np.int64), np.empty(0, np.int64)
     work = np.empty((2, 0), np.int64)  # lengths and lanes
@@ -81,6 +86,29 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
     number[order] = np.arange(len(order))
     length, lanes = work[:, order]
     return Classes(number[inverse.ravel()], counts[order], blocks[at[order]], length, lanes, complete)
+
+
+def _of_boxes(code: Code, launch: Launch, thread: NDArray[np.int64], boxes: Boxes) -> Classes:
+    """The classes of a grid from its boxes. One path may have several keys: first blocks of the boxes are compared."""
+    x, y, z = launch.grid
+    number = boxes.low @ np.array([1, x, x * y])
+    order = np.argsort(number)
+    _, at, group = np.unique(boxes.key[order], return_index=True, return_inverse=True)
+    path = Path(code, launch, number[order][at], thread)
+    path.follow()
+    group = group.ravel()
+    _, at, inverse = np.unique(path.key[group], return_index=True, return_inverse=True)
+    rank = np.argsort(np.argsort(at))
+    of_box = rank[inverse.ravel()]
+    of_block = np.zeros((z, y, x), np.int64)
+    low, end = boxes.low[order], boxes.high[order] + 1
+    for each in np.flatnonzero(of_box):
+        along_x, along_y, along_z = map(slice, low[each], end[each])
+        of_block[along_z, along_y, along_x] = of_box[each]
+    counts = np.bincount(of_box, weights=(end - low).prod(axis=1)).astype(np.int64)
+    first = np.sort(at)
+    length, lanes = path.length[group[first]], path.lanes[group[first]]
+    return Classes(of_block.ravel(), counts, number[order][first], length, lanes, boxes.complete and path.complete)
 
 
 def _threads(launch: Launch, blocks: int, most: int) -> NDArray[np.int64]:

@@ -81,16 +81,21 @@ def _plain_operand(operand: Operand) -> bool:
 
 def compared_values(code: Code, x: Registers, at: int) -> tuple[Value, Value]:
     """Both operands of the comparison `at` as they are now, uint32."""
-    first, second = (_value(code, x, operand) for operand in compared(code.instructions[at]))
+    first, second = (word_of(code, x, operand) for operand in compared(code.instructions[at]))
     return first, second
 
 
-def _value(code: Code, x: Registers, operand: Operand) -> Value:
+def word_of(code: Code, x: Registers, operand: Operand) -> Value:
+    """The word that an integer instruction reads: a register, an immediate or a constant at a fixed place, uint32."""
     if operand.kind == "register":
-        return np.uint32(0) if operand.index == RZ else x.get(operand.index)
-    if operand.kind == "constant":
-        return np.uint32(code.constants.word(int(operand.bank), int(operand.value)))  # type: ignore[arg-type]
-    return np.uint32(int(operand.value) & 0xFFFF_FFFF)
+        word = np.uint32(0) if operand.index == RZ else x.get(operand.index)
+    elif operand.kind == "constant":
+        word = np.uint32(code.constants.word(int(operand.bank), int(operand.value)))  # type: ignore[arg-type]
+    else:
+        word = np.uint32(int(operand.value) & 0xFFFF_FFFF)
+    if operand.invert:
+        word = ~word
+    return np.uint32(0) - word if operand.negate else word
 
 
 @dataclass(frozen=True)
