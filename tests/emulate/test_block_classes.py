@@ -370,7 +370,7 @@ def test_blocks_are_alike_where_nothing_that_decides_reads_their_number_or_data(
         assert (getattr(quick, name) == getattr(evaluated, name)).all()
 
 
-BOXES = {  # name -> body with 2-D block numbers b and c, and d of both; grid, block, n, m
+BOXES = {  # name -> body with 2-D block numbers b and c, and d of both; grid, block, n, m; x holds zeros, z one 9
     "an interval": ("if (d > 300 && d < 305) y[t] = x[d]; }", (40, 20), 32, 0, 0),
     "either of two": ("if (d < 9 || d == n) y[t] = x[d]; }", (40, 20), 32, 411, 0),
     "a product of both": ("if (b * c < n) y[t] = x[d]; }", (40, 30), 32, 200, 0),
@@ -390,6 +390,9 @@ BOXES = {  # name -> body with 2-D block numbers b and c, and d of both; grid, b
         " if ((s >> 32) > m) y[t] = x[d]; }", (1025, 1), 32, 3, 3,
     ),
     "one end of a line": ("int e = d == 0 ? n : m; if (e == 4) y[t] = x[d]; }", (1025, 1), 32, 4, 5),
+    "words of zeros": ("if (x[(long long)d * n + t] == 0) y[t] = 1; if (b > 7) y[t] = 2; }", (40, 20), 32, 4, 0),
+    "zeros of a cycle": ("if (x[d & 15] == 0) y[t] = 1; if (b > 7) y[t] = 2; }", (40, 20), 32, 0, 0),
+    "one word that differs": ("if (z[d + t] > n) y[t] = 1; }", (1025, 1), 32, 5, 0),
     "a remainder": ("if (d % 97 == 11) y[t] = x[d]; }", (40, 20), 32, 0, 0),
     "the lesser of two": (
         "int e = min(n, d + 60); float s = 0; for (int j = d; j < e; j++) s += x[j]; y[t] = s; }", (40, 20), 32, 700, 0,
@@ -422,9 +425,10 @@ def test_corners_of_boxes_tell_what_all_blocks_do(name: str, arch: int, monkeypa
         program, asked = compiled(name, arch)
     else:
         body, grid, block, n, m = BOXES[name]
-        own = f"int c = blockIdx.y, d = c * gridDim.x + b; {body}"
-        program = compile_program(HEAD + own, f"sm_{arch}")
-        asked = launch(grid=grid, block=block, args={"n": n, "m": m, "x": "f32[4096]:zeros", "y": "f32[4096]"})
+        head = HEAD.replace("float* y", "float* y, const int* z")
+        program = compile_program(f"{head} int c = blockIdx.y, d = c * gridDim.x + b; {body}", f"sm_{arch}")
+        args = {"n": n, "m": m, "x": "f32[4096]:zeros", "y": "f32[4096]", "z": np.where(np.arange(4096) == 600, 9, 0).astype(np.int32)}
+        asked = launch(grid=grid, block=block, args=args)
     each = classes_of(program, asked)
     taken = []
     monkeypatch.setattr(module, "_of_boxes", lambda *all_, own=module._of_boxes: taken.append(1) or own(*all_))

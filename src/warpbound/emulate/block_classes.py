@@ -7,6 +7,7 @@ class.
 """
 
 import math
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -58,14 +59,14 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
         return Classes(np.zeros(len(blocks), np.int64), alike * len(blocks), blocks[:1], alike, alike, complete=True)
     reads_data = any(n and x.traits.is_global_load for n, x in zip(code.deciding, code.instructions, strict=True))
     thread = _threads(launch, len(blocks), LANES_WITH_DATA if reads_data else EVERY_LANE)
-    if not reads_data and len(blocks) == math.prod(launch.grid) >= FEWEST_BLOCKS:
-        boxes = boxes_of_one_path(code, launch, thread)
-        if boxes is not None:
-            return _of_boxes(code, launch, thread, boxes)
     step = max(1, LANES_AT_ONCE // thread.size)
     of_block, first = np.empty(len(blocks), np.int64), np.empty(0, np.int64)
     work = np.empty((2, 0), np.int64)  # lengths and lanes
     complete = not reads_data or thread.size >= math.prod(launch.block)
+    if len(blocks) == math.prod(launch.grid) >= FEWEST_BLOCKS:
+        boxes = boxes_of_one_path(code, launch, thread)
+        if boxes is not None:
+            return _of_boxes(code, launch, thread, replace(boxes, complete=complete and boxes.complete))
     share = min(1.0, FULL_PARTS * step / len(blocks)) if reads_data and complete else 1.0
     for start in range(0, len(blocks), step):
         path = Path(code, launch, blocks[start : start + step], thread)

@@ -245,6 +245,11 @@ class Path:
 
     def _loaded(self, instruction: Instruction) -> list[Value] | None:
         """The words that a load of global memory brings; None where the contents are not known."""
+        address = self._address(instruction)
+        return None if address is None else self.code.given.load(instruction, address, self.x.mask)
+
+    def _address(self, instruction: Instruction) -> Value | None:
+        """The addresses of a load of global memory, uint64; None where its operands do not tell them."""
         source = next((x for x in instruction.operands if x.kind == "memory"), None)
         if source is None:
             return None
@@ -254,7 +259,7 @@ class Path:
                 index = term.index + UNIFORM * (term.kind == "uniform")
                 narrow = "U32" in term.suffixes or "32" in term.suffixes
                 address = address + (self.x.get(index).astype(np.uint64) if narrow else self.x.get_pair(index))
-        return self.code.given.load(instruction, address, self.x.mask)
+        return address
 
     def _jump(self, at: int, instruction: Instruction) -> bool:
         lanes = self.x.mask

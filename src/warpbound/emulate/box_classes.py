@@ -28,6 +28,7 @@ from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
 FEWEST_BLOCKS = 1 << 11  # of a grid; a smaller one is evaluated block by block at once
+WORD = 32  # bits
 PARTS = 16  # into which a box is divided, along one axis
 LANES_AT_ONCE = 1 << 19  # lanes of the points of the boxes that are evaluated together
 LOOKED_AT = 8  # one in so many blocks of the grid may be looked at before this is given up
@@ -68,7 +69,21 @@ class CornerPath(Path):
 
     def _keeps_affine(self, at: int, instruction: Instruction) -> bool:
         """Whether the result is affine where the operands are; boxes for which that fails are marked."""
+        if instruction.traits.kind == "load":
+            return self._loads_alike(at, instruction)
         return self._is_sum(at, instruction) or self._is_product(instruction) or self._compares(instruction)
+
+    def _loads_alike(self, at: int, instruction: Instruction) -> bool:
+        """Whether all addresses bring the same, zeros or what is not given; boxes where they wrap around are marked."""
+        address = self._address(instruction)
+        if address is None or not instruction.traits.is_global_load:
+            return False
+        given = self.code.given.load(instruction, address, self.x.mask)
+        if given is not None and not self.code.given.are_zeros(np.asarray(address)):
+            return False
+        for number in _numbers("R", self.code.reads[at]):
+            self._require(self._is_affine(self.x.get(number), np.uint32))
+        return True
 
     def _is_sum(self, at: int, instruction: Instruction) -> bool:
         """Whether the result is a sum, a choice or a shift by a fixed count, and so affine where the operands are."""
@@ -78,13 +93,23 @@ class CornerPath(Path):
         if rule == "select":
             return not words
         if rule == "funnel_shift":
-            return words == {"L", "U32"} and operands[1].kind == "immediate"
+            return operands[1].kind == "immediate" and (words == {"L", "U32"} or self._shifts_pair(operands, words))
         if rule not in _SUMS or words - {"X"}:
             return False
         carries = any(kind == "P" for kind, _ in self.code.writes[at])
         if rule not in ("add", "move", "to_uniform"):
             return operands[-1].kind == "immediate" and not words and not carries
         return not carries or (not words and self._carries(operands))
+
+    def _shifts_pair(self, operands: list[Operand], words: set[str]) -> bool:
+        """Whether the result is the high word of a pair shifted to the left; boxes in which it gets
+        other bits of the low word are marked."""
+        count = int(operands[1].value)
+        if words != {"L", "U64", "HI"} or not 0 < count < WORD:
+            return False
+        low = self._word(operands[0])
+        self._require(self._is_affine(low, np.uint32) & self._is_same(low >> np.uint32(WORD - count)))
+        return True
 
     def _carries(self, operands: list[Operand]) -> bool:
         """Boxes in which an operand of a sum wraps around are marked; False where operands are negated."""

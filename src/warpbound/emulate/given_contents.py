@@ -52,6 +52,12 @@ class GivenContents:
             return None
         return [word.reshape(shape)[()] for word in _words(image.load(offsets, size), size, instruction)]
 
+    def are_zeros(self, addresses: NDArray[np.uint64]) -> bool:
+        """Whether all addresses lie in arrays of zeros that the kernel does not write."""
+        numbers = set(self.memory.image.numbers(addresses.reshape(-1)).tolist())
+        zeros = {number for number, array in enumerate(self.memory.image.allocations) if array.is_zeros}
+        return numbers <= zeros - self.written
+
     def _given(self, addresses: NDArray[np.uint64]) -> bool:
         """Whether all addresses lie in arrays that are given and not written."""
         image = self.memory.image

@@ -43,23 +43,28 @@ Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> t
 class Plan:
     """An array to allocate. fill : produces its bytes piece by piece; None: zeros.
 
-    has_contents : False for unknown contents; their bytes are zeros too.
+    has_contents : False for unknown contents; their bytes are zeros too. is_zeros : the launch gives zeros.
     """
 
     name: str
     size: int
     fill: Fill | None = None
     has_contents: bool = True
+    is_zeros: bool = False
 
 
 @dataclass(frozen=True)
 class Allocation:
-    """An array in the image: bytes [start, end) from the base; `has_contents` is False for unknown contents."""
+    """An array in the image: bytes [start, end) from the base; `has_contents` is False for unknown contents.
+
+    is_zeros : the launch gives zeros.
+    """
 
     name: str
     start: int
     end: int
     has_contents: bool = True
+    is_zeros: bool = False
 
     @property
     def words_end(self) -> int:
@@ -141,7 +146,7 @@ class Image:
         at = GAP
         allocations = []
         for plan in plans:
-            allocations.append(Allocation(plan.name, at, at + plan.size, plan.has_contents))
+            allocations.append(Allocation(plan.name, at, at + plan.size, plan.has_contents, plan.is_zeros))
             at += -(-(plan.size + GAP) // ALIGNMENT) * ALIGNMENT
         self.allocations = tuple(allocations)
         self.slot_bits = slot_bits(at + GAP)
