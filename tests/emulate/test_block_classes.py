@@ -427,7 +427,8 @@ def test_corners_of_boxes_tell_what_all_blocks_do(name: str, arch: int, monkeypa
         body, grid, block, n, m = BOXES[name]
         head = HEAD.replace("float* y", "float* y, const int* z")
         program = compile_program(f"{head} int c = blockIdx.y, d = c * gridDim.x + b; {body}", f"sm_{arch}")
-        args = {"n": n, "m": m, "x": "f32[4096]:zeros", "y": "f32[4096]", "z": np.where(np.arange(4096) == 600, 9, 0).astype(np.int32)}
+        z = np.where(np.arange(4096) == 600, 9, 0).astype(np.int32)
+        args = {"n": n, "m": m, "x": "f32[4096]:zeros", "y": "f32[4096]", "z": z}
         asked = launch(grid=grid, block=block, args=args)
     each = classes_of(program, asked)
     taken = []
