@@ -5,7 +5,7 @@ predicted rate, what-ifs, papers' models.
 """
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -138,7 +138,7 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
     return replace(
         work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run),
         of_l2=partial(l2_choices, case, *run), again=partial(repeated_stores, case.program, run, work.whole),
-        once=partial(once_of_again, case.program, run), pipelines=partial(pipelines_of, case, *run),
+        once=partial(once_of_again, case.program, run), pipelines=cache(partial(pipelines_of, case, *run)),
     )  # fmt: skip
 
 

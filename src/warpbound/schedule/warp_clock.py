@@ -105,9 +105,10 @@ class WarpClock:
         begin = self.free
         effect = self.parts.effect(part, self._state())
         self.free, self.last = begin + effect.free, begin + effect.last
-        self.raised = tuple((board, tuple(begin + end for end in ends)) for board, ends in effect.raised)
+        self.raised = tuple([(board, tuple([begin + end for end in ends])) for board, ends in effect.raised])
         self.uncovered = {queue: begin + end for queue, end in effect.uncovered}
-        self.taken.update((queue, begin + end) for queue, end in effect.queues)
+        for queue, end in effect.queues:
+            self.taken[queue] = begin + end
 
     def hold_until(self, cycle: float) -> None:
         """Stall the warp."""
@@ -115,8 +116,9 @@ class WarpClock:
 
     def _state(self) -> State:
         """What is under way, relative to the free cycle; raises that have ended count only behind one that has not."""
-        rows = ((board, self._ahead(ends)) for board, ends in self.raised)
-        return tuple((board, ends) for board, ends in rows if ends), self._open(self.uncovered), self._open(self.taken)
+        raised = [(board, self._ahead(ends)) for board, ends in self.raised if max(ends, default=0.0) > self.free]
+        open_ones = tuple(row for row in raised if row[1]) if raised else ()
+        return open_ones, self._open(self.uncovered), self._open(self.taken)
 
     def _ahead(self, ends: tuple[float, ...]) -> tuple[float, ...]:
         ahead = [max(0.0, round(end - self.free, DIGITS)) for end in ends]
@@ -124,5 +126,5 @@ class WarpClock:
         return tuple(ahead[first:])
 
     def _open(self, queues: dict[str, float]) -> Queues:
-        ahead = ((queue, round(end - self.free, DIGITS)) for queue, end in queues.items() if end > self.free)
-        return tuple(sorted((queue, end) for queue, end in ahead if end))
+        ahead = [(queue, round(end - self.free, DIGITS)) for queue, end in queues.items() if end > self.free]
+        return tuple(sorted(row for row in ahead if row[1])) if ahead else ()

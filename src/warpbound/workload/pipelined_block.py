@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.meetings import Event, Kind, Meetings
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 from warpbound.schedule.warp_clock import Parts, WarpClock
 
 MOST_ISSUED = 400_000  # instructions of all warps together, after which what was seen stands for the rest
@@ -121,7 +122,7 @@ class _Run:
         self.engine, self.blocks = engine, meetings.blocks
         self.warps = [WarpClock(own) for own in code]
         _share_tensor_cores(self.warps, meetings.blocks, sub_cores)
-        self.parts = [_parts(s, e) for s, e in zip(meetings.streams, meetings.events, strict=True)]
+        self.parts = [list(_parts(s, e)) for s, e in zip(meetings.streams, meetings.events, strict=True)]
         self.to_come: defaultdict[Phase, int] = defaultdict(int)
         for parts in self.parts:
             for part in parts:
@@ -252,6 +253,7 @@ def _share_tensor_cores(warps: Sequence[WarpClock], blocks: Sequence[int], sub_c
         position[block] += 1
 
 
+@remember(64)
 def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
     parts, start, left_out = list[_Part](), 0, False
