@@ -1,5 +1,6 @@
 """A case: a kernel on a GPU, its launch if given, and derived residency, clock and latencies."""
 
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 
@@ -136,10 +137,11 @@ def persisting_array(launch: Launch) -> tuple[str, int]:
 def _residency(  # noqa: PLR0913  (each is one fact of the launch)
     program: Program, board: Gpu, threads: int, dynamic_shared: int, carveout: int | None, blocks: int | None
 ) -> Residency:
-    return occupancy(
+    residency = occupancy(
         board, threads, program.registers, program.shared_bytes + dynamic_shared, carveout,
         barriers=program.barriers, tensor_columns=program.tensor_columns, grid_blocks=blocks,
     )  # fmt: skip
+    return replace(residency, kept=frozenset({"threads"})) if program.block_size_fixed else residency
 
 
 def _best_block(program: Program, board: Gpu) -> int:

@@ -30,7 +30,7 @@ def figure_data(case: Case, work: Work, launch_facts: LaunchFacts | None) -> Fig
     program, launch = case.program, case.launch
     shared_bytes = program.shared_bytes + (launch.smem if launch else 0)
     return FigureData(
-        block=BlockResources(case.threads_per_block, program.registers, shared_bytes),
+        block=BlockResources(case.threads_per_block, program.registers, shared_bytes, program.tensor_columns),
         limits=dict(case.gpu.changed_limits),
         curve=curve(case, work),
         roofline=_roofline(case, work),

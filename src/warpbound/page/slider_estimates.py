@@ -66,7 +66,8 @@ def _block(own: Subject, launch: Launch | None, numbers: Mapping[str, float]) ->
     threads = _product(launch.block) if launch else numbers.get(THREADS, own.block.threads)
     dynamic = launch.smem if launch else 0
     static = numbers.get(SHARED, own.static_shared)
-    return Block(round(threads), round(numbers.get(REGISTERS, own.block.registers)), round(static) + dynamic)
+    registers = round(numbers.get(REGISTERS, own.block.registers))
+    return Block(round(threads), registers, round(static) + dynamic, own.block.tensor_columns)
 
 
 def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block) -> Subject:
@@ -76,7 +77,7 @@ def _launched_anew(subject: Subject, own: Subject, launch: Launch, block: Block)
     blocks = _product(launch.grid)
     residency = occupancy(
         board, block.threads, block.registers, block.shared_bytes, launch.carveout,
-        barriers=own.kernel.program.barriers, grid_blocks=blocks,
+        barriers=own.kernel.program.barriers, tensor_columns=block.tensor_columns, grid_blocks=blocks,
     )  # fmt: skip
     _refuse_empty(own.name, board, residency)
     return replace(

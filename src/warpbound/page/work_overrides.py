@@ -215,8 +215,9 @@ def overridden_case(case: "Case", numbers: Numbers) -> "Case":
     if case.launch is None and THREADS in numbers:
         size = round(numbers[THREADS])
         residency = occupancy(
-            case.gpu, size, case.program.registers, case.program.shared_bytes, barriers=case.program.barriers
-        )
+            case.gpu, size, case.program.registers, case.program.shared_bytes, barriers=case.program.barriers,
+            tensor_columns=case.program.tensor_columns,
+        )  # fmt: skip
         case = replace(case, threads_per_block=size, residency=residency, block_note=(BY_HAND.format(size=size),))
     if case.launch is None or WARPS not in numbers:
         return case

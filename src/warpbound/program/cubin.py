@@ -39,6 +39,7 @@ class KernelFacts:
     local_bytes: int
     barriers: int
     max_threads: int | None
+    threads_required: bool
     parameter_base: int
     parameters: tuple[tuple[int, int], ...]  # (offset in the parameter area, size), in order
     constants: dict[int, bytes] = field(repr=False, default_factory=dict)
@@ -115,7 +116,7 @@ def _kernel(
     text = sections[".text." + name]
     base, barriers, max_threads = 0x160, text["sh_flags"] >> 20 & 0x7F, None
     parameters: dict[int, tuple[int, int]] = {}
-    cluster = None
+    cluster, is_required = None, False
     for tag, payload in _attributes(sections[".nv.info." + name].data()):
         if tag == _KPARAM_INFO:
             _, ordinal, offset, packed = struct.unpack_from("<IHHI", payload)
@@ -127,7 +128,7 @@ def _kernel(
             base = struct.unpack_from("<IHH", payload)[1]
         elif tag in (_MAX_THREADS, _REQUIRED_THREADS):
             x, y, z = struct.unpack_from("<III", payload)
-            max_threads = x * y * z
+            max_threads, is_required = x * y * z, is_required or tag == _REQUIRED_THREADS
         elif tag == _NUM_BARRIERS:
             barriers = payload[0]
         elif tag == _CLUSTER and any(payload[:12]):
@@ -143,6 +144,7 @@ def _kernel(
         local_bytes=frames.get(name, 0),
         barriers=barriers,
         max_threads=max_threads,
+        threads_required=is_required,
         cluster=cluster,
         parameter_base=base,
         parameters=tuple(parameters[i] for i in sorted(parameters)),

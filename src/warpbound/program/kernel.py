@@ -5,6 +5,7 @@ from functools import cached_property
 
 from warpbound.errors import CommandError
 from warpbound.program.control_flow import Flow, calls, flow
+from warpbound.program.fixed_block_size import counts_threads
 from warpbound.program.instruction import Instruction
 from warpbound.program.register_banks import bank_reads
 from warpbound.program.register_sets import RegisterSets, register_sets
@@ -57,8 +58,9 @@ class Program:
     local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
     parameter_base : where the parameters begin in constant bank 0, bytes.
     labels : addresses that carry a label. functions : those where a device function begins.
-    cluster : blocks of a cluster, where the kernel is compiled for such. assumed : what the input did not say and was
-    filled in. compiler : name and release, where warpbound called one.
+    max_threads : of a block; threads_required : it has exactly so many. cluster : blocks of a cluster, where the kernel
+    is compiled for such. assumed : what the input did not say and was filled in. compiler : name and release, where
+    warpbound called one.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Program:
     spills: tuple[int, int] = (0, 0)
     barriers: int = 0
     max_threads: int | None = None
+    threads_required: bool = False
     cluster: tuple[int, int, int] | None = None
     parameter_base: int = 0x160
     parameters: tuple[Parameter, ...] = ()
@@ -112,6 +115,11 @@ class Program:
     def tensor_columns(self) -> int:
         """Columns of tensor memory that a block allocates, as far as the code says."""
         return tensor_columns(self.instructions)
+
+    @property
+    def block_size_fixed(self) -> bool:
+        """Whether the code works with blocks of one size only."""
+        return self.threads_required or any(map(counts_threads, self.instructions))
 
     @cached_property
     def has_calls(self) -> bool:

@@ -102,6 +102,7 @@ def _program(
         spills=compilation.spills.get(section.name, (0, 0)) if compilation else (0, 0),
         barriers=facts.barriers,
         max_threads=facts.max_threads,
+        threads_required=facts.threads_required,
         cluster=facts.cluster,
         parameter_base=facts.parameter_base,
         parameters=tuple(

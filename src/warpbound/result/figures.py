@@ -6,11 +6,12 @@ import msgspec
 
 
 class BlockResources(msgspec.Struct, frozen=True):
-    """Threads of a block, registers of a thread, shared memory of a block in bytes."""
+    """Threads of a block, registers of a thread, shared memory of a block in bytes, its columns of tensor memory."""
 
     threads: int
     registers: int
     shared_bytes: int
+    tensor_columns: int = 0
 
 
 class ThroughputCurve(msgspec.Struct, frozen=True, kw_only=True):

@@ -88,7 +88,9 @@ def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterato
     Blocks that fill no whole warp leave lanes idle: their threads then fill as many fewer warps.
     """
     threads, warps = residency.threads_per_block, work.warps
-    if warps is None or threads >= THREADS or round(work.barriers) or work.memory.shared_wavefronts_store:
+    if warps is None or threads >= THREADS or "threads" in residency.kept:
+        return
+    if round(work.barriers) or work.memory.shared_wavefronts_store:
         return
     before, after = ceil(threads / WARP), THREADS // WARP
     full = threads / (WARP * before)

@@ -44,7 +44,8 @@ def set_block(subject: Subject, values: Values) -> figures.Block:
 
 def occupancy_view(subject: Subject, values: Values) -> ViewOutput:
     block = set_block(subject, values)
-    residency = occupancy(subject.gpu, block.threads, block.registers, block.shared_bytes)
+    size = block.threads, block.registers, block.shared_bytes
+    residency = occupancy(subject.gpu, *size, tensor_columns=block.tensor_columns)
     words = [
         f"{residency.blocks_per_sm} blocks and {residency.warps_per_sm} of {residency.max_warps_per_sm} warps per SM, "
         f"limited by {', '.join(residency.limiters)}."

@@ -3,6 +3,8 @@
 Source   the rules of `residency`, which follow NVIDIA's cuda_occupancy.h.
 """
 
+from functools import partial
+
 import numpy as np
 
 from warpbound import residency
@@ -18,11 +20,12 @@ _LINE = Look("blue", "solid", width=2.4)
 
 @dataclass(frozen=True)
 class Block:
-    """threads per block, registers per thread, bytes of shared memory per block."""
+    """threads per block, registers per thread, bytes of shared memory and columns of tensor memory per block."""
 
     threads: int
     registers: int
     shared_bytes: int
+    tensor_columns: int = 0
 
 
 def occupancy_against_limits(board: Gpu, block: Block) -> Panels:
@@ -32,10 +35,11 @@ def occupancy_against_limits(board: Gpu, block: Block) -> Panels:
     registers = np.arange(1, rules.max_registers_per_thread + 1)
     shared = np.arange(0, rules.max_shared_per_block + 1, STEP_B)
     most = rules.max_warps_per_sm
-    by_threads = residency.occupancy(board, threads, block.registers, block.shared_bytes).warps_per_sm
-    by_registers = residency.occupancy(board, block.threads, registers, block.shared_bytes).warps_per_sm
-    by_shared = residency.occupancy(board, block.threads, block.registers, shared).warps_per_sm
-    here = float(residency.occupancy(board, block.threads, block.registers, block.shared_bytes).warps_per_sm)
+    held = partial(residency.occupancy, board, tensor_columns=block.tensor_columns)
+    by_threads = held(threads, block.registers, block.shared_bytes).warps_per_sm
+    by_registers = held(block.threads, registers, block.shared_bytes).warps_per_sm
+    by_shared = held(block.threads, block.registers, shared).warps_per_sm
+    here = float(held(block.threads, block.registers, block.shared_bytes).warps_per_sm)
     axes = (
         (Axis("threads per block"), threads, by_threads, block.threads),
         (Axis("registers per thread"), registers, by_registers, block.registers),

@@ -1,0 +1,17 @@
+"""Instructions by which a kernel counts the threads of its blocks, so that it works with blocks of one size.
+
+Source   PTX ISA: mbarriers count arrivals, wgmma takes the four warps of a warpgroup, warps reach their quarter of
+         tensor memory, setmaxnreg shares out the registers of a block, barriers of some of its warps count threads.
+Omits    Kernels before sm_90, whose mbarriers are ordinary instructions; tiles that are as large as a block.
+"""
+
+from warpbound.program.instruction import Instruction
+
+_COUNTING = frozenset({"SYNCS", "SYNCSU", "UTCBAR", "USETMAXREG"})
+_KINDS = frozenset({"warpgroup_matrix", "tensor_memory"})
+
+
+def counts_threads(instruction: Instruction) -> bool:
+    """Whether an instruction is of this kind."""
+    some_warps = instruction.opcode == "BAR" and len(instruction.operands) > 1
+    return some_warps or instruction.opcode in _COUNTING or instruction.traits.kind in _KINDS
