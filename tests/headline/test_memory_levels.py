@@ -51,6 +51,14 @@ def test_a_board_without_that_measurement_serves_them_like_others():
     assert queues(twice, l2_sectors_together=8.0)["l2"].demand == pytest.approx(queues()["l2"].demand / 2)
 
 
+def test_where_l2_completes_sectors_each_part_of_one_takes_as_long_as_a_read_and_a_write():
+    completing = override(A100, {"l2_completes_sectors": 1.0})
+    more = queues(completing, l2_sectors_cut=3.0)["l2"].demand - queues(completing)["l2"].demand
+    reads = queues(l2_sectors_read=11.0)["l2"].demand - queues(l2_sectors_read=8.0)["l2"].demand
+    assert more == pytest.approx(reads)
+    assert queues(l2_sectors_cut=3.0)["l2"].demand == queues()["l2"].demand
+
+
 def test_it_changes_with_the_rate_of_separate_data():
     faster = override(A100, {"l2_bandwidth": 2 * 5405})
     assert faster.value("l2_shared_read_bandwidth") == pytest.approx(2 * A100.value("l2_shared_read_bandwidth"))

@@ -50,6 +50,11 @@ def test_with_check_bits_a_sector_is_read_once_for_the_stores_of_its_parts():
     assert found.l2_hit_rate == pytest.approx(0.75)  # one in four stores of a sector misses
 
 
+def test_stores_of_parts_are_counted():
+    assert moved(word_by_word).l2_sectors_cut == STEPS * OUTPUT_B / 32
+    assert moved(row_by_row).l2_sectors_cut == 0
+
+
 def test_without_check_bits_nothing_is_read():
     assert moved(word_by_word, replace(CHECKED, completes=False)).dram_bytes_read == 0
     assert moved(word_by_word, MACHINE).l2_hit_rate == 1

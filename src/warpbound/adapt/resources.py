@@ -40,7 +40,7 @@ def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
     cycles["shared"] += wavefront_cycles(gpu) * _traffic(work, "shared")
     if gpu.arch >= FIRST_WITH_CACHES:
         cycles["l1"] = work.memory.l1_cycles(gpu.arch, gpu.value("l1_bandwidth"), gpu.get("store_piece_cost"))
-        sectors = _traffic(work, "l2") + more_together(work.memory, gpu)
+        sectors = _traffic(work, "l2") + more_together(work.memory, gpu) + read_first(work.memory, gpu)
         l2_cycles = SECTOR_B * sectors / per_sm_cycle(gpu, "l2_bandwidth", clock_hz)
         crossing = SECTOR_B * work.memory.l2_sectors_far * gpu.value("sm_count") * clock_hz
         cycles["l2"] = max(l2_cycles, crossing / far_bandwidth(gpu))
@@ -71,6 +71,11 @@ def more_together(memory: Memory, gpu: Gpu) -> float:
     if not separate or not together:
         return 0.0
     return (separate / together - 1.0) * min(memory.l2_sectors_together, memory.l2_sectors_read)
+
+
+def read_first(memory: Memory, gpu: Gpu) -> float:
+    """Sectors that L2 reads because a store changes a part of them."""
+    return memory.l2_sectors_cut if gpu.get("l2_completes_sectors") else 0.0
 
 
 def far_bandwidth(gpu: Gpu) -> float:

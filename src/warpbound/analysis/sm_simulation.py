@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
+from warpbound.adapt.resources import read_first
 from warpbound.analysis import launch_counts
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.executed import per_execution, served_by, work_from
@@ -186,7 +187,8 @@ def timing(case: Case, work: Work) -> Timing:
     writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0
     l2_read = SECTOR_B * sms * hz / chip_rate(case.gpu, "l2_bandwidth")
     fill, drain = (_number(cost) for cost in crossing(values, chip_rate(case.gpu, "l2_bandwidth")))
-    l2_sectors = memory.l2_sectors_read + _number(values.l2_write_cost) * memory.l2_sectors_written
+    l2_sectors = memory.l2_sectors_read + read_first(memory, case.gpu)
+    l2_sectors += _number(values.l2_write_cost) * memory.l2_sectors_written
     l2_s = l2_sectors * SECTOR_B / chip_rate(case.gpu, "l2_bandwidth")
     fill *= _number(in_the_way(memory, dram_bytes / _number(dram.capacity(values.dram, writes)), l2_s))
     stores = _number(values.store_cost) if memory.l2_sectors_written else 0.0

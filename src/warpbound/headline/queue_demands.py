@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.resources import far_bandwidth, more_together
+from warpbound.adapt.resources import far_bandwidth, more_together, read_first
 from warpbound.bounds import Real
 from warpbound.headline import dram
 from warpbound.headline.block_residence import Block
@@ -315,7 +315,8 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0
     rate = np.multiply(values.l2_bandwidth, l2_rate(x.gpu) or np.inf)
-    sectors = memory.l2_sectors_read + more_together(memory, x.gpu) + values.l2_write_cost * memory.l2_sectors_written
+    read = memory.l2_sectors_read + more_together(memory, x.gpu) + read_first(memory, x.gpu)
+    sectors = read + values.l2_write_cost * memory.l2_sectors_written
     fill, drain = crossing(values, rate)
     carried_s = dram_bytes * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
     fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / rate)

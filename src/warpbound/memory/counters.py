@@ -79,6 +79,7 @@ class Memory:
         "Of those read from L2, asked for by all SMs at once", "sectors", within="l2"
     )
     l2_sectors_far: float = _counter("Of those read from L2, on its far side", "sectors", within="l2")
+    l2_sectors_cut: float = _counter("Of those written to L2, in part only", "sectors", within="l2")
 
     def scaled(self, factor: float) -> "Memory":
         """Every counter times `factor`."""

@@ -131,7 +131,7 @@ def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | 
         l2_bytes=round(l2_size * (gpu.get("l2_reach") or 1.0)),
         l2_sides_bytes=round(l2_size) if "l2_far_latency" in gpu.parameters else 0,
         lead_reach=gpu.get("l1_lead_reach") or 1.0,
-        completes=bool(gpu.get("dram_check_bits")),
+        completes=bool(gpu.get("dram_check_bits") or gpu.get("l2_completes_sectors")),
     )
 
 

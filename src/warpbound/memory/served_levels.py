@@ -145,6 +145,11 @@ class ServedSectors:
         return float(self.weight[self.levels.together >= 0].sum())
 
     @property
+    def cut(self) -> float:
+        """Stored sectors of the launch of which a store changes a part."""
+        return float(self.weight[self.way.dram_sectors.partly].sum())
+
+    @property
     def far(self) -> float:
         """Loaded sectors of the launch that the far partition of L2 serves."""
         return float((self.weight * self.traffic.far)[self.kind == READ].sum())

@@ -129,6 +129,7 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, levels: Se
         l2_sectors_led=min(loaded - in_l1, levels.led_misses),
         l2_sectors_together=min(loaded - in_l1, levels.together),
         l2_sectors_far=min(loaded - in_l1, levels.far),
+        l2_sectors_cut=min(stored, levels.cut),
         l2_sectors_written=stored,
         l2_sectors_atomic=sectors[UPDATE],
         local_sectors=local_sectors[READ] + local_sectors[WRITE],

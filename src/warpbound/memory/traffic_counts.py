@@ -68,6 +68,7 @@ class Traffic:
     fetched and counts as a hit. l2_sectors_atomic : beside those read and written. Of those read: l2_sectors_led,
     where L1 hits as far as older warps run ahead; l2_sectors_together, what all SMs ask for at once;
     l2_sectors_far, what an L2 of two sides has, but not on the reader's own, or gets from DRAM for all SMs at once.
+    l2_sectors_cut : of those written, what a store changes only a part of.
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
     shared_conflict_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
     uncoalesced_* : global loads and stores of more sectors than their bytes need.
@@ -94,6 +95,7 @@ class Traffic:
     l2_sectors_led: float
     l2_sectors_together: float
     l2_sectors_far: float
+    l2_sectors_cut: float
     l2_sectors_written: float
     l2_sectors_atomic: float
     local_sectors: float
