@@ -9,6 +9,7 @@ from rich.text import Text
 
 from warpbound.report.formatting import count, resource_words, seconds
 from warpbound.report.refusals import why
+from warpbound.report.tables import open_table
 from warpbound.result.advice import Cost, Promise, TriedChange, TriedKernel
 from warpbound.result.refusal import Refusal
 
@@ -64,12 +65,8 @@ def _sections(entry: TriedKernel) -> Iterator[tuple[str, RenderableType]]:
 
 
 def _gains_table(entry: TriedKernel, rows: Sequence[TriedChange]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
-    for column in ("gain", "time"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("change")
-    table.add_column("results")
-    table.add_column("cost")
+    words = ("change", "results", "cost")
+    table = open_table(("gain", "time", *words), words, folded=words)
     for row in rows:
         where = f" (line {row.line})" if row.line else ""
         results = "equal" if row.outcome == "equal" else f"off by {row.error:.1g}"
@@ -87,10 +84,7 @@ def _cost(before: Cost, after: Cost | None) -> str:
 
 
 def _promises_table(rows: Sequence[Promise]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
-    table.add_column("promised", justify="right", no_wrap=True)
-    table.add_column("obtained", justify="right", no_wrap=True)
-    table.add_column("by")
+    table = open_table(("promised", "obtained", "by"), words=("by",), folded=("by",))
     for row in rows:
         obtained = "-" if row.obtained is None else f"{row.obtained:.2f}x"
         table.add_row(f"{row.speedup:.2f}x", obtained, Text(f"{row.change}: {row.by or 'no such change was tried'}"))

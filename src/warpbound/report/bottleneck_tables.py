@@ -2,13 +2,13 @@
 
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, STALL_WORDS, amount, count
+from warpbound.report.tables import open_table, ruled_table
 from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult
 from warpbound.result.what_if import WhatIf
@@ -78,10 +78,8 @@ def bounds(entry: KernelResult) -> RenderableType:
 
 def bounds_table(entry: KernelResult, most: int, *, ruled: bool = True) -> RenderableType:
     """The `most` tightest bounds: SM cycles of each resource and the share of its time in use."""
-    table = Table(box=box.SIMPLE_HEAD if ruled else None, pad_edge=False, header_style="dim")
-    for name in ("resource", "SM cycles", "in use", ""):
-        number = name in ("SM cycles", "in use")
-        table.add_column(name, justify="right" if number else "left", no_wrap=number)
+    words = ("resource", "")
+    table = (ruled_table if ruled else open_table)(("resource", "SM cycles", "in use", ""), words, folded=words)
     for row_bound in [row_bound for row_bound in entry.bounds if row_bound.utilization >= WORTH][:most]:
         share = row_bound.utilization
         table.add_row(

@@ -3,16 +3,15 @@
 import math
 from collections.abc import Mapping, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from warpbound.camping.validation import Judged
 from warpbound.models.campprof_2011.regression import Fit
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, seconds
+from warpbound.report.tables import ruled_table
 from warpbound.result.campprof import (
     CampingBand,
     CampingFit,
@@ -49,9 +48,8 @@ def fit_text(fits: Mapping[str, Fit], significant: Mapping[str, tuple[str, ...]]
     parts: list[RenderableType] = []
     for name, fit in fits.items():
         title = f"{name.replace('_', ' ')}: {fit.points} runs, R2 {fit.r_squared:.3f}, RMSE {seconds(fit.rmse)}"
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-        for column in ("predictor", "us", "standard error", "t", "p"):
-            table.add_column(column, justify="left" if column == "predictor" else "right")
+        columns = ("predictor", "us", "standard error", "t", "p")
+        table = ruled_table(columns, words=("predictor",), folded=columns)
         for key, coefficient, error, t, p in _rows(fit):
             mark = "" if key in significant[name] else " (not significant)"
             table.add_row(SYMBOLS[key] + mark, f"{coefficient * 1e6:.4g}", f"{error * 1e6:.2g}", f"{t:.1f}", f"{p:.1e}")
@@ -69,10 +67,7 @@ def band_text(entry: CampingBand) -> RenderableType:
     lines: list[RenderableType] = [Text(entry.advice, "bold")]
     if entry.degree is not None:
         lines.append(Text(f"Degree of camping {entry.degree:.2f} (0 none, 1 every access)."))
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("warps", "best", "worst", "application"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("best to worst", no_wrap=True)
+    table = ruled_table(("warps", "best", "worst", "application", "best to worst"), words=("best to worst",))
     most = max(entry.worst_s)
     application: Sequence[float | None] = entry.application_s or [None] * len(entry.warps_per_sm)
     for warps, low, high, at in zip(entry.warps_per_sm, entry.best_s, entry.worst_s, application, strict=True):
@@ -113,9 +108,7 @@ def validation_entry(results: Sequence[Judged], form: str) -> CampingValidation:
 
 def validation_text(results: Sequence[Judged]) -> RenderableType:
     """One row per kernel, with the kinds of error that the paper reports."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("kernel", "camping", "degree", "best", "worst", "line"):
-        table.add_column(column, justify="left" if column in ("kernel", "camping") else "right", no_wrap=True)
+    table = ruled_table(("kernel", "camping", "degree", "best", "worst", "line"), words=("kernel", "camping"))
     for kernel in results:
         degrees = [value for value in kernel.degrees.tolist() if math.isfinite(value)]
         degree = f"{degrees[len(degrees) // 2]:.2f}" if degrees else "-"

@@ -2,12 +2,12 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.formatting import amount
+from warpbound.report.tables import ruled_table
 from warpbound.result.comparison import (
     ComparedCounter,
     ComparedInstruction,
@@ -140,11 +140,7 @@ def _refused(launch: NotCompared) -> Text:
 
 
 def _table(*columns: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for position, column in enumerate(columns):
-        words = column.strip() in ("unit", "mostly", "code", "gpu")
-        table.add_column(column, justify="left" if position == 0 or words else "right", overflow="fold")
-    return table
+    return ruled_table(columns, words=(columns[0], "unit", "mostly", "mostly ", "code", "gpu"), folded=columns)
 
 
 def _ratio(ratio: float | None) -> Text:

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 
-from rich import box
 from rich.console import Console, ConsoleOptions, Group, RenderableType, RenderResult
 from rich.table import Table
 from rich.text import Text
@@ -11,6 +10,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import amount, seconds
 from warpbound.report.refusals import refusal_line
+from warpbound.report.tables import ruled_table
 from warpbound.result.curve import OccupancyCurve
 from warpbound.result.refusal import Refusal
 
@@ -58,10 +58,8 @@ def by_model(entry: OccupancyCurve, points: int) -> Table:
     """The times of the papers' models at so many numbers of warps, the largest among them."""
     warps = entry.warps_per_sm
     rows = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    table.add_column("model")
-    for i in rows:
-        table.add_column(f"{warps[i]} warps", justify="right", no_wrap=True)
+    columns = ("model", *(f"{warps[i]} warps" for i in rows))
+    table = ruled_table(columns, words=("model",), folded=("model",))
     for name, answer in entry.models.items():
         times = [answer.time_s[i] for i in rows]
         table.add_row(name, *(seconds(time) for time in times))
@@ -70,10 +68,7 @@ def by_model(entry: OccupancyCurve, points: int) -> Table:
 
 def table(entry: OccupancyCurve, columns: Sequence[str]) -> Table:
     """The requested columns, and a bar for the throughput."""
-    rows = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in columns:
-        rows.add_column(name, justify="left" if name == "binds" else "right", no_wrap=True)
-    rows.add_column("")
+    rows = ruled_table((*columns, ""), words=("binds", ""))
     most = max(entry.warp_throughput_per_s)
     for i, rate in enumerate(entry.warp_throughput_per_s):
         cells = _cells(entry, i)
@@ -103,9 +98,7 @@ def range_pages(results: Sequence[OccupancyCurve | Refusal]) -> Iterator[Rendera
 
 
 def _range_table(entry: OccupancyCurve) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in ("warps", "blocks", *RANGES.values()):
-        table.add_column(name, justify="right", no_wrap=True)
+    table = ruled_table(("warps", "blocks", *RANGES.values()))
     for row, warps in enumerate(entry.warps_per_sm):
         times = (getattr(entry.range, name)[row] for name in RANGES)
         blocks = str(entry.blocks_per_sm[row])

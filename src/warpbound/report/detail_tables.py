@@ -10,6 +10,7 @@ from rich.text import Text
 
 from warpbound.report.charts import Columns, Fitting
 from warpbound.report.formatting import amount, count, listed, seconds
+from warpbound.report.tables import open_table, ruled_table
 from warpbound.result.blocks import BlockSample
 from warpbound.result.code import SassLine
 from warpbound.result.execution import Execution
@@ -209,10 +210,8 @@ def _per_cent(value: float | None) -> str:
 
 def sass(rows: Sequence[SassLine]) -> RenderableType:
     """Issue cycle, control word as stall, write and read scoreboard, wait mask; * marks the critical path."""
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    for name in ("line", "cycle", "st", "w", "r", "wait", "pipe"):
-        table.add_column(name, justify="right" if name in ("line", "cycle", "st") else "left", no_wrap=True)
-    table.add_column("instruction", overflow="fold")
+    words = ("w", "r", "wait", "pipe", "instruction")
+    table = open_table(("line", "cycle", "st", *words), words, folded=("instruction",))
     for row in rows:
         word = row.control
         fields = (word.stall, word.write_scoreboard, word.read_scoreboard) if word else (None, None, None)
@@ -233,9 +232,7 @@ def _cell(value: int | None) -> str:
 
 
 def models(entry: KernelResult) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("model", "time", "binds", ""):
-        table.add_column(name, justify="right" if name == "time" else "left", no_wrap=bool(name))
+    table = ruled_table(("model", "time", "binds", ""), words=("model", "binds", ""), folded=("",))
     for name, answer in entry.models.items():
         table.add_row(name, seconds(answer.time_s), answer.bottleneck or "-", Text(answer.reason or ""))
     if "x_model_2016" not in entry.models or not entry.execution:

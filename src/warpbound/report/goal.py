@@ -7,6 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.formatting import resource_words, seconds
+from warpbound.report.tables import open_table
 from warpbound.result.goal import Goal, LeastChange
 from warpbound.result.kernel import KernelResult
 
@@ -69,9 +70,8 @@ def _certificate(own: Goal) -> Iterator[RenderableType]:
 
 
 def _levers(own: Goal, now_s: float) -> Iterator[RenderableType]:
-    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in ("resource", "share of the time", "slack"):
-        table.add_column(name, justify="left" if name == "resource" else "right")
+    columns = ("resource", "share of the time", "slack")
+    table = open_table(columns, words=("resource",), folded=columns)
     for row in [row for row in own.shares if abs(row.time_s) >= WORTH * now_s][:MOST_RESOURCES]:
         slack = "over 10x" if row.slack is None else f"{row.slack:.2f}x"
         free = "-" if row.resource == "launch" else slack

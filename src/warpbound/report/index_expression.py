@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 
 from msgspec import UnsetType
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, listed
+from warpbound.report.tables import ruled_table
 from warpbound.result.index_expression import BankRule, GlobalRule, HongKimCoalescing, IndexCost
 
 
@@ -40,9 +39,8 @@ def _costs(rules: Sequence[GlobalRule | BankRule]) -> list[RenderableType]:
 
 
 def _rules(rules: Sequence[GlobalRule]) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("compute capability", "transactions", "bytes", "of use", ""):
-        table.add_column(name, justify="left" if name in ("compute capability", "") else "right", no_wrap=True)
+    words = ("compute capability", "")
+    table = ruled_table(("compute capability", "transactions", "bytes", "of use", ""), words)
     for rule in rules:
         table.add_row(
             rule.compute_capability, amount(rule.transactions_per_request), amount(rule.bytes_per_request),
@@ -53,9 +51,8 @@ def _rules(rules: Sequence[GlobalRule]) -> RenderableType:
 
 
 def _banks(rules: Sequence[BankRule]) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("compute capability", "wavefronts", "without conflict"):
-        table.add_column(name, justify="left" if name == "compute capability" else "right", no_wrap=True)
+    columns = ("compute capability", "wavefronts", "without conflict")
+    table = ruled_table(columns, words=("compute capability",))
     for rule in rules:
         table.add_row(
             rule.compute_capability, amount(rule.wavefronts_per_request), amount(rule.without_conflict)

@@ -3,14 +3,13 @@
 import importlib.metadata
 import importlib.util
 
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from warpbound import disk_cache
 from warpbound.program import nvdisasm, older_nvdisasm
 from warpbound.quick_dataclasses import dataclass
+from warpbound.report.tables import ruled_table
 from warpbound.result.installation import InstalledPart
 
 
@@ -70,9 +69,8 @@ def _version(part: Part) -> str | None:
 
 def health_text(parts: list[InstalledPart]) -> RenderableType:
     """The same for reading."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("part", "found", "enables", "to get it"):
-        table.add_column(column, overflow="fold")
+    columns = ("part", "found", "enables", "to get it")
+    table = ruled_table(columns, words=columns, folded=columns)
     for part in parts:
         version = Text(part.version, "green") if part.version else Text("missing", "red")
         table.add_row(part.part, version, part.enables, Text("" if part.version else part.get))

@@ -2,16 +2,15 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting
+from warpbound.report.tables import ruled_table
 from warpbound.result.catalogue import (
     Board,
     BoardParameter,
@@ -53,9 +52,8 @@ def oldest_first(gpus: Iterable[Gpu]) -> list[Gpu]:
 
 def catalogue(gpus: Sequence[Gpu]) -> RenderableType:
     """One row a board."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("name", "cc", "SMs", "boost MHz", "DRAM GB/s", "L2 MiB", "assumed"):
-        table.add_column(column, justify="left" if column == "name" else "right", no_wrap=True)
+    columns = ("name", "cc", "SMs", "boost MHz", "DRAM GB/s", "L2 MiB", "assumed")
+    table = ruled_table(columns, words=("name",))
     for gpu in gpus:
         table.add_row(
             gpu.key, gpu.compute_capability,

@@ -3,13 +3,14 @@
 from collections.abc import Iterator, Sequence
 
 from rich import box
-from rich.console import Group, JustifyMethod, RenderableType
+from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.formatting import CAUSE_WORDS, amount, capital, resource_words, seconds
 from warpbound.report.refusals import why
+from warpbound.report.tables import ruled_table
 from warpbound.result.kernel import ModelAnswer
 from warpbound.result.refusal import Refusal
 from warpbound.result.workload import WarpLatency, WorkloadResult
@@ -97,9 +98,8 @@ def _latency(latency: WarpLatency) -> RenderableType:
 
 
 def _bounds(entry: WorkloadResult) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("resource", "SM cycles per warp", "in use"):
-        table.add_column(column, justify="left" if column == "resource" else "right")
+    columns = ("resource", "SM cycles per warp", "in use")
+    table = ruled_table(columns, words=("resource",), folded=columns)
     for bound in entry.bounds:
         share = f"{100 * bound.utilization:.0f} %"
         table.add_row(resource_words(bound.resource), amount(bound.cycles_per_warp), share)
@@ -107,10 +107,7 @@ def _bounds(entry: WorkloadResult) -> RenderableType:
 
 
 def _answers(entry: WorkloadResult) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for column in ("model", "time", "rate", "binds"):
-        justify: JustifyMethod = "right" if column in ("time", "rate") else "left"
-        table.add_column(column, justify=justify, no_wrap=column != "binds", overflow="fold")
+    table = ruled_table(("model", "time", "rate", "binds"), words=("model", "binds"), folded=("binds",))
     notes: list[RenderableType] = []
     for name, answer in entry.models.items():
         if answer.reason:

@@ -3,15 +3,14 @@
 from collections.abc import Mapping, Sequence
 
 from msgspec import UNSET
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from warpbound.machine import Gpu
 from warpbound.occupancy_ladder import Rung
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, count
+from warpbound.report.tables import ruled_table
 from warpbound.residency import Residency, ResidencySweep
 from warpbound.result.occupancy import LaunchOccupancy, OccupancyRow, OccupancyRung
 from warpbound.result.refusal import Refusal
@@ -68,10 +67,8 @@ def launch_text(gpu: Gpu, answer: LaunchOccupancy) -> RenderableType:
 
 def _ladder(change: str, rungs: Sequence[OccupancyRung]) -> RenderableType:
     """One property: how many blocks fit up to which value."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in (_TITLES[change], "blocks", "warps", "in use", "limited by"):
-        last = name == "limited by"
-        table.add_column(name, justify="left" if last else "right", no_wrap=not last)
+    columns = (_TITLES[change], "blocks", "warps", "in use", "limited by")
+    table = ruled_table(columns, words=("limited by",), folded=("limited by",))
     shown_rungs = [rung for i, rung in enumerate(rungs) if change != "threads" or i < MOST_SIZES or rung.now]
     for rung in shown_rungs:
         table.add_row(
@@ -105,10 +102,8 @@ def sweep_text(rows: Sequence[OccupancyRow | Refusal]) -> RenderableType:
     valid = [row for row in rows if isinstance(row, OccupancyRow)]
     axes = [name for name in ("gpu", "block", "registers", "smem") if len({getattr(row, name) for row in valid}) > 1]
     fixed = [f"{name} {getattr(valid[0], name)}" for name in ("gpu", "block", "registers", "smem") if name not in axes]
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in (*axes, "blocks", "warps", "in use", "limited by"):
-        last = name == "limited by"
-        table.add_column(name, justify="left" if last or name == "gpu" else "right", no_wrap=not last)
+    columns = (*axes, "blocks", "warps", "in use", "limited by")
+    table = ruled_table(columns, words=("gpu", "limited by"), folded=("limited by",))
     for row in valid:
         table.add_row(
             *(str(getattr(row, name)) for name in axes), str(row.blocks_per_sm),

@@ -4,12 +4,11 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
-from rich import box
 from rich.console import Group, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from warpbound.program.ptx_counts import Counted, Mix
+from warpbound.report.tables import ruled_table
 
 SECTORS = {"coalesced": 4, "uncoalesced": 32}  # of a warp's 32-bit access: one line, or one sector for each lane
 NOTE = (
@@ -42,9 +41,8 @@ def _mix(mix: Mix) -> dict[str, float]:
 
 def counts_table(counts: Sequence[Counted]) -> RenderableType:
     """Rows by loop, in all loops, and in all."""
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
-    for name in ("", "trips", "computation", "coalesced", "uncoalesced", "barriers"):
-        table.add_column(name, justify="right" if name else "left", overflow="fold")
+    columns = ("", "trips", "computation", "coalesced", "uncoalesced", "barriers")
+    table = ruled_table(columns, words=("",), folded=columns)
     for kernel in counts:
         if kernel.name:
             table.add_row(Text(kernel.name, "bold"))

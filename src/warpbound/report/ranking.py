@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 
 from msgspec import UnsetType
-from rich import box
 from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.table import Table
@@ -11,6 +10,7 @@ from rich.text import Text
 
 from warpbound.report.formatting import count, resource_words, seconds
 from warpbound.report.refusals import by_reason
+from warpbound.report.tables import ruled_table
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
 
@@ -41,13 +41,9 @@ def _macros(entry: KernelResult | Refusal) -> dict[str, str]:
 
 
 def _table(answers: Sequence[KernelResult], top: int) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    table.add_column("#", justify="right")
-    for macro in _macros(answers[0]):
-        table.add_column(macro, justify="right")
-    for column in ("time", "of best", "warps", "regs"):
-        table.add_column(column, justify="right", no_wrap=True)
-    table.add_column("binds")
+    place = ("#", *_macros(answers[0]))
+    columns = (*place, "time", "of best", "warps", "regs", "binds")
+    table = ruled_table(columns, words=("binds",), folded=(*place, "binds"))
     places = [*range(min(top, len(answers)))]
     if len(answers) > top:
         places.append(len(answers) - 1)

@@ -5,14 +5,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import UnsetType
-from rich import box
 from rich.console import RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.charts import Bar, Fitting, OverTime
 from warpbound.report.formatting import amount, seconds
 from warpbound.report.refusals import refusal_line
+from warpbound.report.tables import ruled_table
 from warpbound.result.refusal import Refusal
 from warpbound.result.simulation import (
     FamilyEvaluation,
@@ -60,10 +59,7 @@ def _over_time(outcome: SimulationOutcome) -> Iterator[RenderableType]:
 
 
 def _stalls(stalls: Mapping[str, float]) -> RenderableType:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    table.add_column("a resident warp", no_wrap=True)
-    table.add_column("of its time", justify="right", no_wrap=True)
-    table.add_column("", no_wrap=True)
+    table = ruled_table(("a resident warp", "of its time", ""), words=("a resident warp", ""))
     for name, share in sorted(stalls.items(), key=lambda item: -item[1]):
         if share > 0:
             table.add_row(name.replace("_", " "), f"{100 * share:.1f} %", Bar(share, BAR))
@@ -73,7 +69,7 @@ def _stalls(stalls: Mapping[str, float]) -> RenderableType:
 def family_page(rows: Sequence[FamilyPoint], title: str) -> Iterator[RenderableType]:
     """Throughput of the synthetic family against occupancy, beside the model's."""
     yield Text(title, "bold cyan")
-    table = _plain_table("alpha", "warps", "adds/cycle", "loads/cycle", "min() model", "simulated over model")
+    table = ruled_table(("alpha", "warps", "adds/cycle", "loads/cycle", "min() model", "simulated over model"))
     for row in rows:
         table.add_row(
             f"{row.alpha:g}",
@@ -98,7 +94,7 @@ def evaluation_pages(results: Sequence[FamilyEvaluation]) -> Iterator[Renderable
 
 
 def _extremes(entry: FamilyEvaluation) -> RenderableType:
-    table = _plain_table("model", "least", "at alpha", "most", "at alpha")
+    table = ruled_table(("model", "least", "at alpha", "most", "at alpha"), words=("model",))
     at = [i for i, alpha in enumerate(entry.alpha) if alpha >= 1]
     for name, ratio in entry.ratios.items():
         low, high = min(at, key=ratio.least.__getitem__), max(at, key=ratio.most.__getitem__)
@@ -109,18 +105,11 @@ def _extremes(entry: FamilyEvaluation) -> RenderableType:
 
 def _needed(entry: FamilyEvaluation) -> RenderableType:
     columns = [name for name in ("simulated", "volkov_2016", "volkov_2016, contention") if name in entry.needed]
-    table = _plain_table("alpha", *columns)
+    table = ruled_table(("alpha", *columns))
     for i, alpha in enumerate(entry.alpha):
         row = (entry.needed[name][i] for name in columns)
         table.add_row(f"{alpha:g}", *("-" if math.isnan(warps) else f"{warps:g}" for warps in row))
     return Fitting(table)
-
-
-def _plain_table(*names: str) -> Table:
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1))
-    for name in names:
-        table.add_column(name, justify="left" if name == "model" else "right", no_wrap=True)
-    return table
 
 
 def catalogue(rows: Sequence[Mapping[str, str]]) -> str:
