@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.bounds import in_pieces
+from support.in_pieces import in_pieces
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
 

@@ -173,9 +173,9 @@ def test_fma64_passes_on_infinities_and_nan():
     b = np.array([2.0, 1.0, 1.0, 0.0, 1.0])
     c = np.array([1.0, 1.0, -np.inf, 1.0, np.nan])
     sums = [np.inf, np.nan, -np.inf, np.nan, np.nan]
-    assert np.array_equal(correct_rounding.fma64(a, b, c), sums, equal_nan=True)
+    assert np.array_equal(correct_rounding.fma64_directed(a, b, c, "RN"), sums, equal_nan=True)
     many = (np.tile(x, correct_rounding.FEW) for x in (a, b, c))
-    assert np.array_equal(correct_rounding.fma64(*many), sums * correct_rounding.FEW, equal_nan=True)
+    assert np.array_equal(correct_rounding.fma64_directed(*many, "RN"), sums * correct_rounding.FEW, equal_nan=True)
 
 
 def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
@@ -183,7 +183,7 @@ def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
     values = [0.0, 1.0, 1.5, 5e-324, 1e-310, 3e-200, 2.0**-500, 7e150, 1e308]
     values = np.array([*values, *(-one for one in values)])
     a, b, c = (grid.ravel() for grid in np.meshgrid(values, values, values))
-    found = correct_rounding.fma64(a, b, c)
+    found = correct_rounding.fma64_directed(a, b, c, "RN")
     for x, y, z, one in zip(a, b, c, found, strict=True):
         value = Fraction(x) * Fraction(y) + Fraction(z)
         wanted = correct_rounding.round_fraction(value, "RN")
@@ -192,7 +192,7 @@ def test_fma64_of_zeros_and_of_lone_products_keeps_signs(monkeypatch):
             assert np.signbit(one) == (value < 0 if value else np.signbit(x * y + z)), (x, y, z)
     monkeypatch.setattr(correct_rounding, "_scalar_fma", None)
     zero = (a == 0) | (b == 0)
-    assert np.array_equal(correct_rounding.fma64(a[zero], b[zero], c[zero]), c[zero])
+    assert np.array_equal(correct_rounding.fma64_directed(a[zero], b[zero], c[zero], "RN"), c[zero])
 
 
 def test_fma64_of_products_that_c_absorbs(monkeypatch):
@@ -202,5 +202,5 @@ def test_fma64_of_products_that_c_absorbs(monkeypatch):
     calls, scalar = [], correct_rounding._scalar_fma
     wanted = [scalar(*map(float, lane), "RN") for lane in zip(a, b, c, strict=True)]
     monkeypatch.setattr(correct_rounding, "_scalar_fma", lambda *given: calls.append(given) or scalar(*given))
-    assert correct_rounding.fma64(a, b, c).tobytes() == np.array(wanted).tobytes()
+    assert correct_rounding.fma64_directed(a, b, c, "RN").tobytes() == np.array(wanted).tobytes()
     assert len(calls) < len(a) / 4  # the others are done at once

@@ -14,7 +14,7 @@ from warpbound import emulate
 from warpbound.emulate import traced_blocks
 from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.value_dependence import dependents_of
-from warpbound.emulate.value_slicing import Slice, slice_of, unneeded_values
+from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
@@ -90,7 +90,7 @@ ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(
 def removable(kernel: str) -> list[str]:
     """Opcodes of what needs no values, in order."""
     program = compile_program(CODE, "sm_90", kernel)
-    return [program.instructions[i].opcode for i in sorted(unneeded_values(program))]
+    return [program.instructions[i].opcode for i in sorted(slice_of(program).unneeded)]
 
 
 def test_the_index_of_a_gather_is_needed_and_what_it_finds_is_not() -> None:
@@ -111,7 +111,7 @@ def test_a_loop_that_ends_by_its_values_needs_them() -> None:
 def test_an_index_that_the_kernel_itself_has_written_is_needed() -> None:
     program = compile_program(CODE, "sm_90", "written_before")
     stores = [i for i, one in enumerate(program.instructions) if one.opcode == "STG"]
-    assert not set(stores) & unneeded_values(program)
+    assert not set(stores) & slice_of(program).unneeded
 
 
 def test_a_copy_to_shared_memory_brings_no_values_that_nothing_depends_on() -> None:
@@ -122,7 +122,7 @@ def test_a_copy_to_shared_memory_brings_no_values_that_nothing_depends_on() -> N
 def test_a_register_that_is_written_in_either_case_has_been_written(board: str) -> None:
     """`@P0 MOV R5, RZ` and `@!P0 LDG R5`, then P0 changes: nothing reads R5 before it is written."""
     code = compile_program(CODE, board, "padded")
-    kept = [one.opcode for i, one in enumerate(code.instructions) if i not in unneeded_values(code)]
+    kept = [one.opcode for i, one in enumerate(code.instructions) if i not in slice_of(code).unneeded]
     assert not {"LDG", "STS", "LDS", "STG"} & set(kept)
 
 
@@ -148,7 +148,7 @@ def test_sums_are_only_counted() -> None:
 def test_doubles_are_only_counted(board: str) -> None:
     """Also where pairs of registers move by one instruction."""
     code = compile_program(CODE, board, "doubles")
-    found = [code.instructions[i].opcode for i in unneeded_values(code)]
+    found = [code.instructions[i].opcode for i in slice_of(code).unneeded]
     assert found.count("DFMA") == sum(one.opcode == "DFMA" for one in code.instructions) > 0
     assert found.count("DADD") == 2
     assert board == "sm_90" or any(one.mnemonic == "MOV.64" for one in code.instructions)
@@ -184,7 +184,7 @@ def test_a_pipeline_at_mbarriers_needs_none_of_the_values_that_it_moves(monkeypa
     """Copies that fill tiles end phases of barriers, but nobody needs their bytes; products and stores are counted."""
     file = EXAMPLES / "hopper" / "wgmma_product.cu"
     program = compile_program(file, "sm_90a", defines={"STAGES": "4"})
-    kept = [each.opcode for i, each in enumerate(program.instructions) if i not in unneeded_values(program)]
+    kept = [each.opcode for i, each in enumerate(program.instructions) if i not in slice_of(program).unneeded]
     assert {"SYNCS", "UBLKCP"} <= set(kept)
     assert not {"HGMMA", "STG"} & set(kept)
     assert {program.instructions[i].opcode for i in slice_of(program).unread} == {"UBLKCP"}

@@ -14,7 +14,7 @@ from warpbound import emulate
 from warpbound.emulate import semantics
 from warpbound.emulate.livelock import polls, writes
 from warpbound.emulate.operand_access import Site, integer, write_words
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import slice_of
 from warpbound.errors import InputError
 from warpbound.isa import traits as descriptions
 from warpbound.isa.opcodes import architectures, opcode_facts
@@ -121,7 +121,7 @@ def test_an_opcode_that_is_added_is_refused_with_modifiers_that_its_entry_does_n
 def test_an_opcode_that_is_added_is_traced_and_its_values_are_left_out() -> None:
     program, started = with_triple()
     at = next(i for i, one in enumerate(program.instructions) if one.opcode == "TRIPLE")
-    assert at in unneeded_values(program)
+    assert at in slice_of(program).unneeded
     assert emulate.trace(program, started, [0]).executed[:, at].tolist() == [1]
 
 
@@ -161,8 +161,8 @@ SAVED_PREDICATES = """
 def test_predicates_that_are_saved_in_a_register_decide_branches() -> None:
     rows = [LINE.format(1, row.strip()) for row in SAVED_PREDICATES.strip().splitlines()]
     program = kernel("\n".join(rows))
-    assert 1 not in unneeded_values(program)
-    assert 3 in unneeded_values(program)
+    assert 1 not in slice_of(program).unneeded
+    assert 3 in slice_of(program).unneeded
     assert emulate.trace(program, launch(grid=1, block=32), [0]).threads[:, 6].tolist() == [8]
 
 

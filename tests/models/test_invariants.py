@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.in_pieces import in_pieces
 from support.strategies import grown, positive
 from warpbound import models
-from warpbound.bounds import in_pieces
 from warpbound.models import roofline_2009 as roofline
 from warpbound.models import transit_2015 as transit
 from warpbound.models import volkov_2016 as volkov

@@ -10,11 +10,11 @@ import pytest
 import warpbound
 from warpbound.analysis.case import case_of
 from warpbound.analysis.settings import DEFAULT
-from warpbound.analysis.sm_simulation import all_from, executed, simulated
+from warpbound.analysis.sm_simulation import executed, simulated
 from warpbound.latency import waits
 from warpbound.machine import gpu, override
 from warpbound.schedule import schedule
-from warpbound.simulate.kernel import Kernel, Place, experiment
+from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, experiment
 from warpbound.simulate.warp_simulation import run, run_logged
 
 pytestmark = pytest.mark.cuda
@@ -26,6 +26,20 @@ def kernel(name: str) -> tuple[Any, Kernel, Any]:
     launch = warpbound.launch(f"examples/{name}.toml")
     case = case_of(warpbound.compile(f"examples/{name}.cu", "h200"), gpu("h200"), launch, DEFAULT)
     return case, *executed(case, launch)
+
+
+def all_from(kernel: Kernel, level: str) -> Kernel:
+    """The same with every load served by one level, at the traffic that this means."""
+    beyond_l1, to_dram = level != "l1", level == "dram"
+    traffic = [
+        replace(
+            each,
+            l2_sectors_read=each.l1_sectors_load if beyond_l1 else 0.0,
+            dram_bytes_read=each.l1_sectors_load * SECTOR_B if to_dram else 0.0,
+        )
+        for each in kernel.traffic
+    ]
+    return replace(kernel, traffic=traffic, shares=[{level: 1.0}] * len(kernel.instructions))
 
 
 def alone(name: str) -> Kernel:

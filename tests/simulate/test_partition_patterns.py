@@ -20,7 +20,6 @@ from warpbound.simulate.partition_patterns import (
     gem,
     micro,
     transpose,
-    with_cycles,
 )
 from warpbound.simulate.partition_traces import half_warp_transactions
 from warpbound.simulate.partition_views import busy, elasticity, steps
@@ -153,7 +152,7 @@ def test_micro_benchmarks_are_bound_by_memory_and_arithmetic_by_the_core() -> No
         assert found.binds == "memory"
         assert found.memory > 0.5
     pattern, per_sm = micro(MICROS[0], 32, GTX280, 16)
-    busy_core = elasticity(with_cycles(pattern, 400), GTX280, per_sm)
+    busy_core = elasticity(replace(pattern, cycles=np.full_like(pattern.cycles, 400)), GTX280, per_sm)
     assert busy_core.binds == "core"
     assert busy_core.core > 0.9
 

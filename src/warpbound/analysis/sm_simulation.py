@@ -163,22 +163,6 @@ def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stre
     return min(groups, key=lambda group: abs(float(np.mean([len(stream) for stream in group])) - instructions))
 
 
-def all_from(kernel: Kernel, level: str | None) -> Kernel:
-    """The same with every load served by one level, at the traffic that this means; None: as the caches say."""
-    if level is None:
-        return kernel
-    beyond_l1, to_dram = level != "l1", level == "dram"
-    traffic = [
-        replace(
-            each,
-            l2_sectors_read=each.l1_sectors_load if beyond_l1 else 0.0,
-            dram_bytes_read=each.l1_sectors_load * SECTOR_B if to_dram else 0.0,
-        )
-        for each in kernel.traffic
-    ]
-    return replace(kernel, traffic=traffic, shares=[{level: 1.0}] * len(kernel.instructions))
-
-
 def timing(case: Case, work: Work) -> Timing:
     """The headline prediction's parameters of memory and block starts, in cycles of one SM."""
     values, memory = fitted_parameters(case.gpu).values, work.whole.memory

@@ -101,11 +101,6 @@ def _rounded_again(
         result[lanes[inexact]] = odd_sum(sums[inexact], error[inexact]).astype(np.float32)
 
 
-def narrowed(a: Value, b: Value, kind: type[np.float32] | type[np.float16]) -> Value:
-    """The exact sum of two float64 values rounded once to nearest even in a narrower type."""
-    return odd_sum(*two_sum(a, b)).astype(kind)
-
-
 def rounded(a: Value, b: Value, direction: str) -> Value:
     """The exact sum of two float64 values in float32, rounded RM (down), RP (up), RZ (to zero) or RN."""
     total, error = two_sum(a, b)
@@ -150,11 +145,6 @@ def two_product(a: Value, b: Value) -> tuple[Value, Value]:
     b_high = b_high - (b_high - b)
     a_low, b_low = a - a_high, b - b_high
     return product, a_low * b_low - (((product - a_high * b_high) - a_low * b_high) - a_high * b_low)
-
-
-def fma64(a: Value, b: Value, c: Value) -> Value:
-    """a b + c of float64 values, rounded once to nearest even."""
-    return fma64_directed(a, b, c, "RN")
 
 
 def fma64_directed(a: Value, b: Value, c: Value, direction: str) -> Value:

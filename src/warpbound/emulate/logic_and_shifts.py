@@ -238,12 +238,6 @@ def move(here: Site) -> Handler:
     return lambda x: write_low(x, reader(x))
 
 
-def move_pair(here: Site) -> Handler:
-    """MOV.64 and relatives, and CS2R of nothing: 64 bits."""
-    reader, write = raw_pair(here.sources[0], here), write_pair(here.output)
-    return lambda x: write(x, reader(x))
-
-
 def _counting(count: Callable[[Value], Value]) -> Callable[[Site], Handler]:
     def build(here: Site) -> Handler:
         reader, write = integer(here.sources[0], here), write_words(here.output)

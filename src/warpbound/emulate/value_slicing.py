@@ -66,11 +66,6 @@ class Use:
     steering_guard: int
 
 
-def unneeded_values(program: Program) -> frozenset[int]:
-    """Indices of the arithmetic and memory instructions outside the slice."""
-    return slice_of(program).unneeded
-
-
 @dataclass(frozen=True)
 class Slice:
     """unneeded : indices of the arithmetic and memory instructions outside the slice. unread : bulk copies in it whose

@@ -120,11 +120,6 @@ def camped_copy(warps: int, accesses: int, machine: Machine) -> Pattern:
     return replace(pattern, waits=np.tile([True, False], warps * accesses))
 
 
-def with_cycles(pattern: Pattern, cycles: int) -> Pattern:
-    """The same accesses with so many SM cycles of arithmetic before each."""
-    return replace(pattern, cycles=np.full_like(pattern.cycles, cycles))
-
-
 def counters(pattern: Pattern) -> dict[str, int]:
     """Transactions of the launch by kind and size, under the names of the CUDA profiler: gld_32b to gst_128b."""
     load: NDArray[np.bool_] = np.repeat(pattern.waits, pattern.transactions)

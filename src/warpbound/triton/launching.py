@@ -29,7 +29,6 @@ Grid = Sequence[int] | Callable[[dict[str, Any]], Sequence[int]]  # in clusters;
 
 _SCRATCH = ("global scratch", "profile scratch")  # pointers that Triton adds behind a kernel's own parameters
 _THREADS = re.compile(r"\.reqntid\s+(\d+)")
-_LARGEST_CLUSTER = 16
 
 
 def analyze(
