@@ -18,6 +18,7 @@ from warpbound.kernel_launch import parse_argument
 from warpbound.schedule import schedule
 from warpbound.workload import Piece
 from warpbound.workload.barrier_intervals import MOST_KINDS, Stream, barriers, of_all, pieces
+from warpbound.workload.dynamic import stretched
 from warpbound.workload.pipelined_block import PRODUCTS
 
 LOAD_STORE_TURN = """
@@ -35,15 +36,21 @@ KERNELS = Path(warpbound.__file__).parent / "validate" / "corpora"
 
 
 def found(
-    streams: Sequence[Sequence[int]], executed: Sequence[float], text: str = LOAD_STORE_TURN,
-    lanes: Sequence[float] | None = None, joins: Sequence[tuple[int, ...]] = (), queue: str = "",
+    streams: Sequence[Sequence[int]],
+    executed: Sequence[float],
+    text: str = LOAD_STORE_TURN,
+    lanes: Sequence[float] | None = None,
+    joins: Sequence[tuple[int, ...]] = (),
+    queue: str = "",
+    longer: float = 1.0,
 ) -> tuple[Piece, ...]:
-    """Two resources: `issue`, a cycle of each, and `add`, a cycle of FADD; queue : in which FADDs wait."""
+    """Two resources: `issue`, a cycle of each, and `add`, a cycle of FADD; queue : in which FADDs wait; longer : times
+    that the whole path is as long as the streams."""
     instructions = code(text)
     waits = tuple(replace(wait, queue=queue) if one.opcode == "FADD" else wait
                   for one, wait in zip(instructions, waits_of(instructions), strict=True))  # fmt: skip
     adds = np.array([one.opcode == "FADD" for one in instructions], np.float64)
-    typical = schedule(streams[0], instructions, waits)
+    typical = stretched(schedule(streams[0], instructions, waits), longer)
 
     def asked(issued: np.ndarray) -> dict[str, float]:
         return {"issue": float(issued.sum()), "add": float(issued @ adds)}
@@ -187,6 +194,13 @@ def test_equal_turns_of_a_loop_are_one_kind() -> None:
     assert [piece.times for piece in turns] == [1.0, 8.0, 1.0]  # before the first barrier, between two, behind the last
     assert [piece.waits for piece in turns] == pytest.approx([1 / 9, 8 / 9, 0.0])
     assert sum(piece.demand["add"] for piece in turns) == pytest.approx(1.0)
+
+
+def test_a_part_of_a_long_stream_has_the_paths_of_the_whole() -> None:
+    turns = [(0, 1, 2, 3, 4) * 9 + (5, 6)], [9, 9, 9, 9, 9, 1, 1]
+    whole, part = found(*turns), found(*turns, longer=2.5)
+    assert [piece.path for piece in part] == pytest.approx([piece.path for piece in whole])
+    assert sum(piece.path for piece in part) == pytest.approx(1.0)
 
 
 def test_no_barrier_no_pieces() -> None:

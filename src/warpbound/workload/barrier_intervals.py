@@ -163,12 +163,13 @@ def _path(cut: _Cut, schedule: Schedule) -> _Path:
     count, holder = len(cut.begins), np.array(schedule.producer)
     of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * schedule.waited
     waits = _summed(cut.piece_of(np.arange(len(cut.stream))), of_loads, count)
-    begins = np.append(schedule.issue, schedule.cycles)[cut.begins]
+    end = schedule.cycles / schedule.times
+    begins = np.append(schedule.issue, end)[cut.begins]
     awaited_at = {load: place for place, load in enumerate(schedule.producer) if load >= 0}
     ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
             for phase in schedule.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
-    return _Path(waits, np.diff(np.append(begins, schedule.cycles)) - waits, phases)
+    return _Path(waits, np.diff(np.append(begins, end)) - waits, phases)
 
 
 def _behind_products(cuts: Sequence[_Cut], kinds: Whole, products: Sequence[int]) -> set[int]:
