@@ -82,10 +82,10 @@ class Gpu:
 
     def get(self, name: str) -> float | None:
         """A parameter in base units; None where this GPU has none; CommandError for an unknown name."""
-        known = self._in_base_units.get(name)
-        if known is None:
+        in_base_unit = self._in_base_units.get(name)
+        if in_base_unit is None:
             definition(name)
-        return known
+        return in_base_unit
 
     @cached_property
     def _in_base_units(self) -> dict[str, float]:

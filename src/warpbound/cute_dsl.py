@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 from warpbound import machine
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.cute_dsl_host import HostCode, HostLaunch, HostRequests
-from warpbound.errors import CommandError, InputError, MissingTool, install
+from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
 from warpbound.program import Parameter, programs
@@ -52,6 +52,7 @@ from warpbound.python_kernels.launches import (
     architecture,
     by_name,
     bytes_of,
+    need,
     ordered_values,
     prepared,
     refusal,
@@ -123,7 +124,7 @@ def of_launch(host: Any, board: Gpu, own: Launch, defines: Mapping[str, str]) ->
 
 def prepare(host: Any, args: Sequence[object], gpu: str | Path | Gpu, launch: int | None = None) -> Prepared:
     """The machine code and the launch. Raises what `analyze` raises."""
-    need_cute_dsl()
+    need("cutlass.cute", "Kernels of CuTe DSL need nvidia-cutlass-dsl.", "cute-dsl")
     if not is_kernel(host):
         raise CommandError("The function is not under @cute.jit.", "Give the function that launches the kernel.")
     board = machine.gpu(gpu)
@@ -290,11 +291,3 @@ def _address(owner: Operand, place: int, offset: int, names: set[str]) -> Piece:
         return Piece(place, _ADDRESS_B, replace(owner.array.argument, name=owner.name, offset=offset), owner)
     name = f"{owner.name} at {place}"
     return Piece(place, _ADDRESS_B, Argument(name, "alias", alias=owner.name, offset=offset))
-
-
-def need_cute_dsl() -> None:
-    """Raise MissingTool where CuTe DSL is not installed."""
-    try:
-        import cutlass.cute  # noqa: F401
-    except ImportError as missing:
-        raise MissingTool("Kernels of CuTe DSL need nvidia-cutlass-dsl.", install("cute-dsl")) from missing

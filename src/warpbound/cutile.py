@@ -36,6 +36,7 @@ from warpbound.python_kernels.launches import (
     architecture,
     by_name,
     integer,
+    need,
     ordered_values,
     pointer,
     prepared,
@@ -86,7 +87,7 @@ def of_launch(kernel: Any, board: Gpu, own: Launch, defines: Mapping[str, str]) 
 
 def prepare(kernel: Any, args: Sequence[object], grid: Sizes, gpu: str | Path | Gpu) -> Prepared:
     """The machine code and the launch. Raises what `analyze` raises."""
-    need_cutile()
+    need("cuda.tile", "Kernels of cuTile need cuda-tile.", "cutile")
     if not is_kernel(kernel):
         raise CommandError("The kernel is not a function under @ct.kernel.", "Decorate it.")
     board, function = machine.gpu(gpu), kernel._pyfunc
@@ -192,11 +193,3 @@ def _in_cutile(own: tuple[Any, ...]) -> Any:
         alias_groups=(memory,) if memory else (), may_alias_internally=False, stride_constant=steps,
         stride_divisible_by=step_multiples, shape_divisible_by=extent_multiples, base_addr_divisible_by=_ALIGNED_B,
     )  # fmt: skip
-
-
-def need_cutile() -> None:
-    """Raise MissingTool where cuTile is not installed."""
-    try:
-        import cuda.tile  # noqa: F401
-    except ImportError as missing:
-        raise MissingTool("Kernels of cuTile need cuda-tile.", install("cutile")) from missing

@@ -20,8 +20,8 @@ def distinct_without(values: Any, others: Any) -> NDArray[Any]:
 
 def among(values: Any, others: Any) -> NDArray[np.bool_]:
     """Which values are among others, as `np.isin`."""
-    known, asked = distinct(others), np.asarray(values)
-    if not known.size:
-        return np.zeros(asked.shape, np.bool_)
-    place = np.minimum(np.searchsorted(known, asked), known.size - 1)
-    return np.asarray(known[place] == asked)
+    pool, own = distinct(others), np.asarray(values)
+    if not pool.size:
+        return np.zeros(own.shape, np.bool_)
+    place = np.minimum(np.searchsorted(pool, own), pool.size - 1)
+    return np.asarray(pool[place] == own)

@@ -25,7 +25,7 @@ from numpy.typing import NDArray
 
 from warpbound import machine
 from warpbound.analysis.settings import DEFAULT, Settings
-from warpbound.errors import CommandError, InputError, MissingTool, install
+from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
@@ -38,6 +38,7 @@ from warpbound.python_kernels.launches import (
     architecture,
     by_name,
     integer,
+    need,
     ordered_values,
     pointer,
     prepared,
@@ -122,7 +123,7 @@ def _launch(grid: Sizes, block: Sizes, smem: int) -> Launch:
 
 def prepare(kernel: Any, args: Sequence[object], own: Launch, gpu: str | Path | Gpu) -> Prepared:
     """The machine code and the launch. Raises what `analyze` raises."""
-    need_numba_cuda()
+    need("numba_cuda", "Kernels of numba-cuda need it.", "numba-cuda")
     if not is_kernel(kernel):
         raise CommandError("The kernel is not a function under @cuda.jit.", "Decorate it; give it without a grid.")
     board = machine.gpu(gpu)
@@ -222,11 +223,3 @@ def _board_of(capability: tuple[int, int]) -> Iterator[None]:
         yield
     finally:
         dispatching.get_current_device = at_hand
-
-
-def need_numba_cuda() -> None:
-    """Raise MissingTool where numba-cuda is not installed."""
-    try:
-        import numba_cuda  # noqa: F401
-    except ImportError as missing:
-        raise MissingTool("Kernels of numba-cuda need it.", install("numba-cuda")) from missing

@@ -23,7 +23,7 @@ from warpbound import machine
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.emulate.launch_memory import GLOBAL_SECTIONS
 from warpbound.emulate.symbol_addresses import symbols_of
-from warpbound.errors import CommandError, InputError, MissingTool, install
+from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
 from warpbound.program import Parameter, Program
@@ -34,6 +34,7 @@ from warpbound.python_kernels.launches import (
     architecture,
     by_name,
     bytes_of,
+    need,
     ordered_values,
     pointer,
     prepared,
@@ -109,7 +110,7 @@ def of_launch(kernel: Any, board: Gpu, own: Launch, defines: Mapping[str, str]) 
 
 def prepare(kernel: Any, dim: Sizes, args: Sequence[object], gpu: str | Path | Gpu, block_dim: int = 256) -> Prepared:
     """The machine code and the launch. Raises what `analyze` raises."""
-    need_warp()
+    need("warp", "Kernels of Warp need warp-lang.", "warp-lang")
     if not is_kernel(kernel):
         raise CommandError("The kernel is not a function under @wp.kernel.", "Decorate it.")
     board = machine.gpu(gpu)
@@ -279,11 +280,3 @@ def _rows(blocks: int, block_dim: int) -> tuple[int, int, int]:
     x = min(blocks, _LEAN_THREADS // block_dim)
     y = min(-(-blocks // x), _MOST_ROWS)
     return x, y, -(-blocks // (x * y))
-
-
-def need_warp() -> None:
-    """Raise MissingTool where Warp is not installed."""
-    try:
-        import warp  # noqa: F401
-    except ImportError as missing:
-        raise MissingTool("Kernels of Warp need warp-lang.", install("warp-lang")) from missing

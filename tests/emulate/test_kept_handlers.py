@@ -35,7 +35,7 @@ def test_launches_with_other_parameters(arch):
     program = compile_program(SOURCE, f"sm_{arch}", "k")
     first = make_ready(program, asked(3)[0])
     call, wanted = asked(8)
-    second = make_ready(program, call, kept=first)
+    second = make_ready(program, call, earlier=first)
     same = [one is other and one is not None for one, other in zip(first.handlers, second.handlers, strict=True)]
     assert 2 < sum(same) < len(same) - 4
     run_blocks(second, second.whole_clusters(np.arange(1)), STEP_LIMIT)
@@ -51,7 +51,7 @@ def test_only_what_reads_the_changed_parameter_is_made_again():
     first = make_ready(program, asked_for(3, 5))
 
     def made_again(n, m):
-        second = make_ready(program, asked_for(n, m), kept=first)
+        second = make_ready(program, asked_for(n, m), earlier=first)
         assert second.facts is first.facts
         pairs = zip(program.instructions, first.handlers, second.handlers, strict=True)
         operands = [operand for x, old, new in pairs if old is not new for operand in x.operands]
@@ -73,7 +73,7 @@ def test_handlers_that_hold_an_address_go_where_the_symbol_goes():
     call, _ = asked(3)
     first = make_ready(changed, call)
     longer = replace(call, args=(*call.args[:-1], replace(call.args[-1], shape=(1 << 20,), bytes=None)))
-    second = make_ready(changed, longer, kept=first)
+    second = make_ready(changed, longer, earlier=first)
     assert first.memory.addresses != second.memory.addresses
     assert first.handlers[at] is not second.handlers[at]
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.validate.scores import ranked, regret, score
+from warpbound.validate.scores import kendall_tau, regret, score
 
 TIMES = st.lists(st.floats(1e-6, 1e3), min_size=2, max_size=12)
 
@@ -30,12 +30,12 @@ def test_errors_by_hand():
 
 def test_ranking_counts_pairs_that_are_apart():
     measured = array(1.0, 1.05, 2.0, 4.0)  # the first two are not apart: five pairs are
-    assert ranked(array(1, 2, 3, 4), measured) == 1.0
-    assert ranked(array(2, 1, 3, 4), measured) == 1.0
-    assert ranked(array(1, 2, 4, 3), measured) == pytest.approx(3 / 5)
-    assert ranked(array(4, 3, 2, 1), measured) == -1.0
-    assert ranked(array(1, 1, 1, 1), measured) == 0.0
-    assert ranked(array(1, 2), array(1.0, 1.09)) is None
+    assert kendall_tau(array(1, 2, 3, 4), measured) == 1.0
+    assert kendall_tau(array(2, 1, 3, 4), measured) == 1.0
+    assert kendall_tau(array(1, 2, 4, 3), measured) == pytest.approx(3 / 5)
+    assert kendall_tau(array(4, 3, 2, 1), measured) == -1.0
+    assert kendall_tau(array(1, 1, 1, 1), measured) == 0.0
+    assert kendall_tau(array(1, 2), array(1.0, 1.09)) is None
 
 
 def test_regret_is_of_the_best_that_was_tried():

@@ -298,7 +298,7 @@ def test_fp32_instead_of_fp64_moves_to_the_other_pipe() -> None:
 
 
 def test_fp32_instead_of_fp64_waits_as_long_as_for_fp32() -> None:
-    made = work(latency=3000.0, parts={"fixed": 2900.0, "issue": 100.0}, held={"fp64_latency": (2560.0, 2500.0)},
+    made = work(latency=3000.0, parts={"fixed": 2900.0, "issue": 100.0}, board_waits={"fp64_latency": (2560.0, 2500.0)},
                 units={"fp64": 100.0, "fma": 0.0}, by_pipe={"fp64": 100.0})  # fmt: skip
     gpu = PLACE.gpu
     slow, fast = architecture_latency("fp64_latency", gpu.arch), opcode_facts("FFMA", (), gpu.arch).latency or 0.0

@@ -277,7 +277,7 @@ def confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = No
     return Confidence(
         expected_error=kind.mape if kind else None,
         interval_coverage=kind.coverage if kind else None,
-        judged=kind.n if kind else 0,
+        judged_launches=kind.n if kind else 0,
         assumed=[*assumed, *notes],
         unknown_opcodes=code_tables.unknown_opcodes(program, case.facts),
         proxy_isa=program.proxy_isa,

@@ -87,7 +87,7 @@ def longest_warp(
         lines_by_cause=path.lines,
         issue_slots=None if whole.issue_slots is None else times * whole.issue_slots,
         pieces=(),
-        held=path.board_waits,
+        board_waits=path.board_waits,
     )
     return LongestWarp(work, part)
 

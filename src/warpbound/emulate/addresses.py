@@ -1,6 +1,7 @@
 """Addresses of memory accesses, lane by lane, and the memory space of a generic address."""
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,16 @@ def memory_operand(here: Site) -> Operand:
 def global_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.uint64]]:
     """64-bit addresses; a register without a suffix is a pair, .U32 a zero-extended word, a uniform one a pair."""
     reads = [_wide_term(term, here) for term in operand.terms if term.index != RZ]
-    offset = np.uint64(int(operand.value) & 0xFFFF_FFFF_FFFF_FFFF)
+    return _sum(np.uint64(int(operand.value) & 0xFFFF_FFFF_FFFF_FFFF), reads)
 
-    def address(x: State) -> NDArray[np.uint64]:
-        total: Value = offset
+
+def _sum(offset: Value, reads: list[Read]) -> Callable[[State], NDArray[Any]]:
+    def address(x: State) -> NDArray[Any]:
+        total = offset
         for part in reads:
             value = part(x)
             total = value if total is offset and not offset else total + value
-        return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint64)
+        return total if np.ndim(total) else np.full(x.selected_lanes, total, offset.dtype)
 
     return address
 
@@ -48,16 +51,7 @@ def _wide_term(term: Operand, here: Site) -> Read:
 def window_address(operand: Operand, here: Site) -> Callable[[State], NDArray[np.uint32]]:
     """32-bit addresses of shared or local memory."""
     reads = [_narrow_term(term, here) for term in operand.terms if term.index != RZ]
-    offset = np.uint32(int(operand.value) & 0xFFFF_FFFF)
-
-    def address(x: State) -> NDArray[np.uint32]:
-        total: Value = offset
-        for part in reads:
-            value = part(x)
-            total = value if total is offset and not offset else total + value
-        return total if np.ndim(total) else np.full(x.selected_lanes, total, np.uint32)
-
-    return address
+    return _sum(np.uint32(int(operand.value) & 0xFFFF_FFFF), reads)
 
 
 def _narrow_term(term: Operand, here: Site) -> Read:

@@ -112,21 +112,22 @@ class Kernel:
 
 
 def make_ready(
-    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, kept: Kernel | None = None
+    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, earlier: Kernel | None = None
 ) -> Kernel:
     """Place the launch in memory and compile every instruction but control into a handler.
 
-    plain : what builds the handlers, by opcode. kept : what it has made of an earlier launch of the same program.
+    plain : what builds the handlers, by opcode. earlier : the kernel of an earlier launch of the same program, whose
+    handlers serve again where the launch changes nothing in them.
     """
     check(launch)
     memory = prepare(program, launch)
-    facts = kept.facts if kept else CodeFacts(program)
-    if kept and kept.memory.addresses == memory.addresses:
-        remains = facts.unchanged(kept.memory.constants.banks, memory.constants.banks)
+    facts = earlier.facts if earlier else CodeFacts(program)
+    if earlier and earlier.memory.addresses == memory.addresses:
+        remains = facts.unchanged(earlier.memory.constants.banks, memory.constants.banks)
     else:
-        kept, remains = None, [False] * len(program.instructions)
+        earlier, remains = None, [False] * len(program.instructions)
     handlers = tuple(
-        kept.handlers[i] if kept and remains[i]
+        earlier.handlers[i] if earlier and remains[i]
         else handler_of(with_addresses(x, memory.addresses), memory.constants, program.arch, plain)
         for i, x in enumerate(program.instructions)
     )  # fmt: skip

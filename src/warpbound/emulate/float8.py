@@ -9,6 +9,8 @@ Source   P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, table 1;
          values.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -74,7 +76,11 @@ def convert(here: Site) -> Handler:
     kind = FORMATS[name]
     apart = 4 if name == "E2M1" else 8
     if here.modifiers == {"F16", name, "UNPACK_B"}:
-        return _unpack(here, kind, apart)
+
+        def half_of(code: NDArray[np.uint32]) -> NDArray[np.uint32]:
+            return kind.decode(code).astype(np.float16).view(np.uint16).astype(np.uint32)
+
+        return _unpack(here, half_of, apart)
     if "SATFINITE" not in here.modifiers or here.has("BF16"):
         raise unsupported(here.instruction)
     if here.has("PACK_AB_MERGE_C"):
@@ -99,16 +105,14 @@ def _half(operand: Operand, here: Site, shift: int) -> Read:
     return lambda x: (np.asarray(word(x)) >> np.uint32(shift)).astype(np.uint16).view(np.float16)
 
 
-def _unpack(here: Site, kind: Format, apart: int) -> Handler:
+def _unpack(here: Site, half_of: Callable[[NDArray[np.uint32]], NDArray[np.uint32]], apart: int) -> Handler:
+    """half_of : the 16 bits of the number that a code, in the lowest bits of a word, stands for."""
     source, write = here.sources[0], write_words(here.output)
     word, start = raw(source, here), 16 if _UPPER & set(source.suffixes) else 0
 
     def handler(x: State) -> None:
         bits = np.asarray(word(x)) >> np.uint32(start)
-        low, high = (
-            kind.decode(bits >> np.uint32(shift)).astype(np.float16).view(np.uint16).astype(np.uint32)
-            for shift in (0, apart)
-        )
+        low, high = (half_of(bits >> np.uint32(shift)) for shift in (0, apart))
         write(x, (low | high << np.uint32(16))[()])
 
     return handler
@@ -117,7 +121,7 @@ def _unpack(here: Site, kind: Format, apart: int) -> Handler:
 def convert_powers(here: Site) -> Handler:
     """F2FP between a pair of scales UE8M0 and pairs of FP32 or BF16; signs are not looked at."""
     if here.modifiers == {"BF16", _POWERS, "UNPACK_B"}:
-        return _unpack_powers(here)
+        return _unpack(here, _bfloat_of_power, 8)
     if "SATFINITE" not in here.modifiers or not here.has("PACK_AB_MERGE_C") or not here.has("RP", "RZ"):
         raise unsupported(here.instruction)
     high, low = (single(source, here) for source in here.sources[:2])
@@ -137,19 +141,8 @@ def convert_powers(here: Site) -> Handler:
     return handler
 
 
-def _unpack_powers(here: Site) -> Handler:
-    source, write = here.sources[0], write_words(here.output)
-    word, start = raw(source, here), 16 if _UPPER & set(source.suffixes) else 0
-
-    def handler(x: State) -> None:
-        bits = np.asarray(word(x)) >> np.uint32(start)
-        low, high = (
-            (powers_of_two(bits >> np.uint32(shift) & np.uint32(0xFF)).astype(np.float32).view(np.uint32) >> 16)
-            for shift in (0, 8)
-        )
-        write(x, (low | high << np.uint32(16))[()])
-
-    return handler
+def _bfloat_of_power(code: NDArray[np.uint32]) -> NDArray[np.uint32]:
+    return powers_of_two(code & np.uint32(0xFF)).astype(np.float32).view(np.uint32) >> np.uint32(16)
 
 
 def powers_of_two(codes: NDArray[np.uint32]) -> NDArray[np.float64]:

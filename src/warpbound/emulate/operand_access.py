@@ -99,15 +99,15 @@ def site(instruction: Instruction, constants: Constants, arch: int) -> Site:
 
 def raw(operand: Operand, here: Site) -> Read:
     """The 32 bits of a source, before any sign."""
-    kind, value = operand.kind, operand.value
+    kind, value, index = operand.kind, operand.value, operand.index
     if kind == "register":
-        if operand.index == RZ:
+        if index == RZ:
             return constant(ZERO)
-        return partial(_register, operand.index)
+        return lambda x: x.get(index)
     if kind == "uniform":
-        if operand.index == RZ:
+        if index == RZ:
             return constant(ZERO)
-        return partial(_uniform if here.uniform else _broadcast, operand.index)
+        return (lambda x: x.get_uniform(index)) if here.uniform else (lambda x: x.broadcast(index))
     if kind == "immediate":
         return constant(np.uint32(int(value) & MASK32))
     if kind == "float":
@@ -123,18 +123,6 @@ def _live_terms(operand: Operand) -> bool:
 
 def constant(value: Value) -> Read:
     return lambda x: value
-
-
-def _register(index: int, x: State) -> Value:
-    return x.get(index)
-
-
-def _uniform(index: int, x: State) -> Value:
-    return x.get_uniform(index)
-
-
-def _broadcast(index: int, x: State) -> Value:
-    return x.broadcast(index)
 
 
 def integer(operand: Operand, here: Site) -> Read:

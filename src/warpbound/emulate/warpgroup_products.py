@@ -127,8 +127,8 @@ class Sum:
         total, count = _in_registers(product), product.shape[2] // 2
         if source.index != RZ:
             own = np.stack([x.get(source.index + i) for i in range(count)]).view(np.int32 if self.whole else np.float32)
-            kept = np.repeat(np.broadcast_to(np.reshape(keep, -1), len(product)), LANES)
-            total = total + np.where(kept, own, 0)
+            keeps = np.repeat(np.broadcast_to(np.reshape(keep, -1), len(product)), LANES)
+            total = total + np.where(keeps, own, 0)
         if self.saturating:
             total = np.clip(total, -(2.0**31), 2.0**31 - 1)
         words = total.astype(np.int64).astype(np.uint32) if self.whole else total.astype(np.float32).view(np.uint32)

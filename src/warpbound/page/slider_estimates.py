@@ -45,7 +45,7 @@ def estimated(own: Subject, board: Gpu, launch: Launch | None, values: Mapping[s
     if not same:
         subject = _launched_anew(subject, own, launch, block)
     notes = () if own.launch is None or launch.args == own.launch.args else (EXECUTED,)
-    if any(name not in own.facts.work.held for name in _changed(own.gpu, board)):
+    if any(name not in own.facts.work.board_waits for name in _changed(own.gpu, board)):
         notes = (*notes, SCHEDULED)
     subject = replace(subject, notes=notes)
     return with_kernel(subject, numbers)
@@ -96,7 +96,7 @@ def _scaled(x: LaunchFacts, before: Gpu, board: Gpu, launch_size: tuple[int, int
     }
     parts = {cause: cycles * scaled_parts.get(cause, 1.0) for cause, cycles in x.work.parts.items()}
     for name, factor in _changed(before, board).items():
-        whole, waited = x.work.held.get(name, (0.0, 0.0))
+        whole, waited = x.work.board_waits.get(name, (0.0, 0.0))
         cause = PARAMETERS[name].decides
         parts[cause] = max(0.0, parts.get(cause, 0.0) + max(-waited, (factor - 1.0) * whole))
     units = {unit: cycles * _wider(unit, before, board) for unit, cycles in x.work.units.items()}

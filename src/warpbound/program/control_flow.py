@@ -5,7 +5,7 @@ Source   Dominators by iteration to a fixed point over reverse postorder (Cooper
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from warpbound.program.instruction import PT, Instruction
 from warpbound.quick_dataclasses import dataclass
@@ -96,7 +96,7 @@ def flow(instructions: Sequence[Instruction], labels: Iterable[int], functions: 
         for first, last in zip(starts, ends, strict=True)
     )
     roots = [0, *_callees(instructions, at, number, functions)] if blocks else []
-    order = _reverse_postorder(blocks, roots)
+    order = reverse_postorder(roots, lambda block: blocks[block].follows)
     dominators = _dominators(blocks, order, set(roots))
     return Flow(blocks, frozenset(order), dominators, _loops(blocks, order, dominators))
 
@@ -150,14 +150,15 @@ def _callees(
     return sorted({number[t] for t in targets if t is not None and t in number} - {0})
 
 
-def _reverse_postorder(blocks: Sequence[Block], roots: Sequence[int]) -> list[int]:
+def reverse_postorder(roots: Sequence[int], follows: Callable[[int], Sequence[int]]) -> list[int]:
+    """The nodes that the roots lead to, each before those that only follow it."""
     visited: set[int] = set()
     post: list[int] = []
     for root in reversed(roots):
         if root in visited:
             continue
         visited.add(root)
-        path = [(root, iter(blocks[root].follows))]
+        path = [(root, iter(follows(root)))]
         while path:
             node, rest = path[-1]
             step = next((n for n in rest if n not in visited), None)
@@ -165,7 +166,7 @@ def _reverse_postorder(blocks: Sequence[Block], roots: Sequence[int]) -> list[in
                 post.append(path.pop()[0])
             else:
                 visited.add(step)
-                path.append((step, iter(blocks[step].follows)))
+                path.append((step, iter(follows(step))))
     return post[::-1]
 
 

@@ -166,7 +166,7 @@ class Executor:
         try:
             number = request.kernel.number
             before = self._kernels.get(number)
-            kernel = make_ready(request.kernel.program, request.launch(lambda: image), kept=before)
+            kernel = make_ready(request.kernel.program, request.launch(lambda: image), earlier=before)
             self._kernels[number] = kernel
             self.seconds += run_all_blocks(kernel, image, instructions)
         except InputError as problem:

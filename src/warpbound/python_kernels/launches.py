@@ -8,6 +8,7 @@ import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from warpbound import analysis, emulate
 from warpbound.analysis.answer import analyze_kernel
 from warpbound.analysis.settings import Settings
-from warpbound.errors import CommandError, InputError
+from warpbound.errors import CommandError, InputError, MissingTool, install
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
 from warpbound.program import Parameter, Program, programs
@@ -29,6 +30,14 @@ from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry
 
 OLDEST = 75  # the oldest architecture that these compilers generate code for
+
+
+def need(module: str, reason: str, extra: str) -> None:
+    """Import a language's module. Raises MissingTool where it is not installed."""
+    try:
+        import_module(module)
+    except ImportError as missing:
+        raise MissingTool(reason, install(extra)) from missing
 
 
 @dataclass(frozen=True)

@@ -47,8 +47,8 @@ def expected_error(entry: KernelResult) -> str:
         return "No expected error: no launch with this bottleneck was measured on this board."
     inside = 100 * (own.interval_coverage or 0.0)
     return (
-        f"Expected error {100 * own.expected_error:.1f} %: the mean over {own.judged} measured launches on this "
-        f"board bound by {resource_words(entry.bottleneck)}; {inside:.0f} % of them lie in "
+        f"Expected error {100 * own.expected_error:.1f} %: the mean over {own.judged_launches} measured launches on "
+        f"this board bound by {resource_words(entry.bottleneck)}; {inside:.0f} % of them lie in "
         "their interval."
     )
 

@@ -188,7 +188,7 @@ class Loop(Segment, frozen=True, kw_only=True):
 
 
 class Confidence(msgspec.Struct, frozen=True, kw_only=True):
-    """How far to trust this. judged : measured launches that expected_error and interval_coverage rest on."""
+    """How far to trust this. judged_launches : measured launches that expected_error and interval_coverage rest on."""
 
     expected_error: Annotated[
         Number | None, Meta(description="MAPE from the validation data, a fraction; null where there is none")
@@ -196,7 +196,7 @@ class Confidence(msgspec.Struct, frozen=True, kw_only=True):
     interval_coverage: Annotated[Fraction | None, Meta(description="How often the interval held the measured time")] = (
         None
     )
-    judged: Unpublished[int] = 0
+    judged_launches: Unpublished[int] = 0
     assumed: Annotated[list[str], Meta(description="What was taken for granted")]
     unknown_opcodes: Annotated[list[str], Meta(description="Counted for issue only")]
     proxy_isa: Annotated[str | None, Meta(description="Architecture whose code stands in for the GPU's own")]

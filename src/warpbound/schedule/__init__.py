@@ -86,7 +86,7 @@ def _told(warp: Warp, stream: Sequence[int]) -> Schedule:
         waited=tuple(warp.waited),
         producer=tuple(warp.producer),
         phases=tuple(warp.phases),
-        board_waits=warp.held(0, 1.0),
+        board_waits=warp.board_waits(0, 1.0),
     )
 
 
@@ -114,7 +114,7 @@ def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequ
         phases=tuple(
             Phase(tuple(p % size for p in phase.loads), phase.waited) for phase in warp.phases[warp.closed[-period] :]
         ),
-        board_waits=warp.held(end - period * size, 1.0 / period),
+        board_waits=warp.board_waits(end - period * size, 1.0 / period),
     )
 
 

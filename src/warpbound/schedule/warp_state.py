@@ -274,9 +274,11 @@ class Warp:
                 book(holder, self.waits[holder].causes, self.waited[position] * scale)
         return parts, lines
 
-    def held(self, first: int, scale: float) -> dict[str, tuple[float, float]]:
-        """By number of a board: cycles times `scale` of the latencies that follow it and were waited for from position
-        `first` on, and of the waits."""
+    def board_waits(self, first: int, scale: float) -> dict[str, tuple[float, float]]:
+        """Number of a board -> (cycles of the latencies that depend on it and are waited for, cycles waited).
+
+        From position `first` on, times `scale`.
+        """
         whole: defaultdict[str, float] = defaultdict(float)
         waited: defaultdict[str, float] = defaultdict(float)
         for index, times in Counter(self.stream[first:]).items():

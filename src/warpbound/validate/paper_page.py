@@ -9,7 +9,7 @@ from warpbound.validate.judged_row import Result
 from warpbound.validate.paper_rows import PaperRow, key_of
 from warpbound.validate.row_prediction import HEADLINE
 from warpbound.validate.score_tables import per_cent
-from warpbound.validate.scores import NEAR, ranked
+from warpbound.validate.scores import NEAR, kendall_tau
 
 CLAIMS: Mapping[str, str] = {  # what a paper says of its own error, and against what
     "campprof_2011": "geometric mean 12 %: memory-bound kernels of compute capability 1.x, whose time is to lie "
@@ -83,7 +83,7 @@ def _tau(mine: Sequence[tuple[Result, float]]) -> str:
     for group in dict.fromkeys((r.corpus, r.gpu) for r, _ in mine):
         pairs = [(s, r.measured) for r, s in mine if (r.corpus, r.gpu) == group and s > 0]
         predicted_s, measured_s = np.array(pairs, dtype=float).reshape(-1, 2).T
-        taus.append(ranked(predicted_s, measured_s))
+        taus.append(kendall_tau(predicted_s, measured_s))
     own = [value for value in taus if value is not None]
     return f"{np.mean(own):.2f}" if own else "-"
 

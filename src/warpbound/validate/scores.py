@@ -56,7 +56,7 @@ def score(
         p95=float(np.percentile(errors, 95)),
         worst=float(errors.max()),
         within=float(np.mean(errors <= NEAR)),
-        ranked=ranked(predicted_s, measured_s),
+        ranked=kendall_tau(predicted_s, measured_s),
         regret_1=regret(predicted_s, measured_s, groups, 1),
         regret_5=regret(predicted_s, measured_s, groups, 5),
         coverage=None if intervals is None else covered(measured_s, intervals),
@@ -69,7 +69,7 @@ def covered(measured_s: Array, intervals: Array) -> float:
     return float(np.mean((intervals[:, 0] <= measured_s) & (measured_s <= intervals[:, 1])))
 
 
-def ranked(predicted_s: Array, measured_s: Array) -> float | None:
+def kendall_tau(predicted_s: Array, measured_s: Array) -> float | None:
     """Kendall's tau over the pairs whose measured times lie more than APART from each other; None without any."""
     slower = np.log(measured_s[:, None] / measured_s[None, :])
     apart = slower > math.log(1.0 + APART)

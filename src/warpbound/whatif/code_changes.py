@@ -251,7 +251,7 @@ def _single_precision(work: Workload, place: Place) -> Alternative | None:
 
 def _at_fp32_latency(work: Workload, place: Place) -> Workload:
     """The same path where each wait for an FP64 result is one for an FP32 result."""
-    whole, waited = work.held.get(FP64_LATENCY, (0.0, 0.0))
+    whole, waited = work.board_waits.get(FP64_LATENCY, (0.0, 0.0))
     slow = place.gpu.get(FP64_LATENCY) or architecture_latency(FP64_LATENCY, place.gpu.arch)
     fast = opcode_facts("FFMA", (), place.gpu.arch).latency or 0.0
     if not (whole > 0 and slow > fast):

@@ -279,7 +279,7 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
         parts={cause: share * cycles for cause, cycles in timed.parts.items()},
         phases=repeated([len(phase.loads) for phase in timed.phases], share * timed.times),
         lines_by_cause=timed.lines,
-        held=timed.board_waits,
+        board_waits=timed.board_waits,
         warps=warps,
     )
 

@@ -6,10 +6,10 @@ Models   loops as single nodes of the graph around them, from the inside out; wh
 Omits    cycles entered in several places (irreducible): a way is cut where it would come back.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 
-from warpbound.program.control_flow import Flow
+from warpbound.program.control_flow import Flow, reverse_postorder
 from warpbound.quick_dataclasses import dataclass
 
 Cost = tuple[int, float]  # blocks to avoid, counted negative; weight. The greater is the better way
@@ -84,7 +84,7 @@ class _Region:
 
     def _best(self) -> dict[int, tuple[Cost, int | None]]:
         """Node -> cost of the best way from it on, and its next node (None: the way ends)."""
-        order = _order(self.node[self.start], self._onward)
+        order = reverse_postorder([self.node[self.start]], self._onward)
         rank = {node: place for place, node in enumerate(order)}
         best: dict[int, tuple[Cost, int | None]] = {}
         for node in reversed(order):
@@ -139,18 +139,3 @@ class _Region:
                     visited.add(target)
                     ways.append((*way, target))
         return ()
-
-
-def _order(start: int, onward: Callable[[int], Sequence[int]]) -> list[int]:
-    """Reverse postorder of the nodes that `start` leads to."""
-    visited, post = {start}, []
-    path = [(start, iter(onward(start)))]
-    while path:
-        node, rest = path[-1]
-        step = next((after for after in rest if after not in visited), None)
-        if step is None:
-            post.append(path.pop()[0])
-        else:
-            visited.add(step)
-            path.append((step, iter(onward(step))))
-    return post[::-1]

@@ -43,7 +43,7 @@ class Workload:
     pieces : the same from barrier to barrier, where there are some and it is known. joins : times that all warps of a
     block wait for each other before its end, where some barriers are not of the whole block, or an mbarrier holds it as
     one does; None: at each barrier.
-    held : number of a board -> (cycles of latencies that follow it and are waited for, of these those waited).
+    board_waits : number of a board -> (cycles of the latencies that depend on it and are waited for, cycles waited).
     """
 
     title: str
@@ -65,7 +65,7 @@ class Workload:
     issue_slots: float | None = None
     pieces: tuple[Piece, ...] = ()
     joins: float | None = None
-    held: dict[str, tuple[float, float]] = field(default_factory=dict)
+    board_waits: dict[str, tuple[float, float]] = field(default_factory=dict)
 
     @property
     def stops(self) -> int:

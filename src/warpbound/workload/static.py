@@ -95,7 +95,7 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
         parts=timed.parts,
         phases=tuple(len(phase.loads) for phase in timed.phases),
         lines_by_cause=timed.lines,
-        held=timed.board_waits,
+        board_waits=timed.board_waits,
         issue_slots=float(timed.issue_slots) if timed.issue_slots < len(timed.stream) else None,
     )
 

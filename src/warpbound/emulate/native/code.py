@@ -46,23 +46,23 @@ class Code:
 
 def code_of(kernel: Kernel) -> Code | None:
     """The steps of a kernel; None where there is no interpreter."""
-    found = interpreter()
-    if found is None or kernel.program.arch < FIRST:
+    engine = interpreter()
+    if engine is None or kernel.program.arch < FIRST:
         return None
-    known = kernel.facts.translated
+    codes = kernel.facts.translated
     addresses = frozenset(kernel.memory.addresses.items())
-    if addresses not in known:
-        known[addresses] = _translated(kernel, found)
-    code: Code = known[addresses]
+    if addresses not in codes:
+        codes[addresses] = _translated(kernel, engine)
+    code: Code = codes[addresses]
     return code
 
 
-def _translated(kernel: Kernel, found: Interpreter) -> Code:
+def _translated(kernel: Kernel, engine: Interpreter) -> Code:
     program, addresses = kernel.program, kernel.memory.addresses
     steps = [step_of(with_addresses(each, addresses), program.arch) for each in program.instructions]
     filled = (CStep * len(steps))()
     for at, step in enumerate(steps):
-        _fill(filled[at], step, program.instructions[at], found.operations)
+        _fill(filled[at], step, program.instructions[at], engine.operations)
         if at in kernel.short or at in kernel.whole_warp:
             filled[at].operation = NOT_TRANSLATED
         filled[at].polls, filled[at].writes = kernel.facts.polls[at], kernel.facts.writes[at]
@@ -71,7 +71,7 @@ def _translated(kernel: Kernel, found: Interpreter) -> Code:
     )
     special = frozenset(step.mode[0] for step in steps if step and step.operation == "read_of_thread")
     operations = frozenset(step.operation for step in steps if step)
-    return Code(filled, operations, spaces, special, lambda c, at: found.run(ctypes.byref(c), at))
+    return Code(filled, operations, spaces, special, lambda c, at: engine.run(ctypes.byref(c), at))
 
 
 def step_of(instruction: Instruction, arch: int) -> Step | None:
@@ -91,8 +91,8 @@ def step_of(instruction: Instruction, arch: int) -> Step | None:
 def _result_of_constants(here: Site) -> Step | None:
     """The move that does the same as arithmetic on numbers in the code: HFMA2 R2, -RZ, RZ, 1.875, 0."""
     output, instruction = here.output, here.instruction
-    known = all(x.kind in ("immediate", "float") or (x.kind == "register" and x.index == RZ) for x in here.sources)
-    if not known or here.predicates_in or here.predicates_out or output is None or output.kind != "register":
+    numbers = all(x.kind in ("immediate", "float") or (x.kind == "register" and x.index == RZ) for x in here.sources)
+    if not numbers or here.predicates_in or here.predicates_out or output is None or output.kind != "register":
         return None
     if not instruction.traits.is_arithmetic or output.index == RZ or len(writes(instruction)) != 1:
         return None
