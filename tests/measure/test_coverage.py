@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
+from support import coverage
 from support.fake_gpu import FACTS, FakeGpu
 from support.paths import ROOT
 from warpbound.machine import PARAMETERS, gpu
-from warpbound.measure import coverage
 from warpbound.measure.board_profile import facts_as_parameters, summarise
 from warpbound.measure.runner import RawFile
 from warpbound.measure.suite import MECHANISMS

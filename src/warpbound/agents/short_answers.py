@@ -64,7 +64,7 @@ def short(answer: KernelResult) -> Short:
         kernel=answer.kernel,
         gpu=answer.gpu,
         verdict=verdict(answer),
-        time_us=_us(answer.time_s),
+        time_us=None if answer.time_s is None else round(1e6 * answer.time_s, 3),
         interval_us=[round(1e6 * end, 3) for end in low_high] if low_high else None,
         bottleneck=answer.bottleneck,
         runner_up=answer.runner_up,
@@ -117,7 +117,3 @@ def _threats(answer: KernelResult) -> list[str]:
     if answer.not_executed:
         notes.append(f"not executed: {answer.not_executed}")
     return [*notes, *answer.confidence.assumed][:MOST_NOTES]
-
-
-def _us(time_s: float | None) -> float | None:
-    return None if time_s is None else round(1e6 * time_s, 3)

@@ -89,16 +89,11 @@ def working_blocks(case: Case, launch: Launch, execute: Execute) -> WorkingBlock
         return WorkingBlocks(None, launch.grid, of_class, alike, alike, exact=False)
     if not 1 < blocks <= MOST_BLOCKS or not alone or draws_work_from_counter(program):
         alike = np.ones(1, np.int64)
-        return WorkingBlocks(None, launch.grid, _one_class(blocks), alike, alike, exact=False)
+        return WorkingBlocks(None, launch.grid, np.broadcast_to(np.int64(0), blocks), alike, alike, exact=False)
     classes = block_classes(program, launch, prepare(program, launch), np.arange(blocks))
     whole = WorkingBlocks(None, launch.grid, classes.of_block, classes.length, classes.lanes, classes.complete)
     idle = _idle_classes(program, launch, classes, execute)
     return _without(whole, classes, idle) if idle else whole
-
-
-def _one_class(blocks: int) -> Ints:
-    """Class 0 for each of any number of blocks, in one number."""
-    return np.broadcast_to(np.int64(0), blocks)
 
 
 def _idle_classes(program: Program, launch: Launch, classes: Classes, execute: Execute) -> dict[int, Trace]:

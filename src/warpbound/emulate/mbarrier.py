@@ -73,10 +73,6 @@ EARLY = Layout(Field(0, 30), Field(32, 31))  # to sm_89
 LATE = Layout(Field(1, 20), Field(43, 20), Field(21, 22))
 
 
-def _layout(here: Site) -> Layout:
-    return LATE if here.arch >= 90 else EARLY
-
-
 @dataclass(frozen=True)
 class Arrival:
     """What each lane of an instruction does: number of arrivals, how many of them drop out, number of transactions."""
@@ -88,7 +84,7 @@ class Arrival:
 
 
 def _arriving(here: Site, what: Arrival, output: Operand | None) -> Handler:
-    address, layout = window_address(memory_operand(here), here), _layout(here)
+    address, layout = window_address(memory_operand(here), here), LATE if here.arch >= 90 else EARLY
     write = write_pair(output) if output is not None and output.index != RZ else None
 
     def handler(x: State) -> None:

@@ -20,7 +20,7 @@ def accesses(entry: KernelResult) -> RenderableType:
     """One row per source line, kind of access and reason, counts averaged; the ones that waste most first."""
     groups: dict[tuple[object, ...], list[Access]] = {}
     for row in entry.accesses:
-        groups.setdefault(_kind(row), []).append(row)
+        groups.setdefault((row.line or row.address, _opcode(row), row.bytes_per_lane, said(row)), []).append(row)
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
     for name in ("line", "access", "in code", "per request", "without waste", ""):
         table.add_column(name, justify="left" if name in ("access", "") else "right", no_wrap=bool(name))
@@ -74,10 +74,6 @@ def _mean(rows: Sequence[Access]) -> tuple[float | None, float | None]:
 def _waste(rows: Sequence[Access]) -> float:
     cost, ideal = _mean(rows)
     return cost / ideal if cost and ideal else 0.0
-
-
-def _kind(row: Access) -> tuple[object, ...]:
-    return row.line or row.address, _opcode(row), row.bytes_per_lane, said(row)
 
 
 def _opcode(row: Access) -> str:

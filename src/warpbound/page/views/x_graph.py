@@ -67,8 +67,4 @@ def operations(subject: Subject, values: Values) -> Drawable | None:
     x = model("x_model_2016", subject, BARE_X)
     if isinstance(x, str):
         return None
-    return figures.nine_operations(inputs("x", x, values), _factor(values), "warps")
-
-
-def _factor(values: Values) -> float:
-    return max(1.0, values.get(WHATIF, 1.5))
+    return figures.nine_operations(inputs("x", x, values), max(1.0, values.get(WHATIF, 1.5)), "warps")

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from warpbound.board_parameters import PARAMETERS, Parameter
 
-DRIVER = "the driver"  # among `Parameter.measured_by`; the others are folders of this package
+DRIVER = "the driver"  # among `Parameter.measured_by`; the others are folders of `warpbound.measure`
 _OTHER_PRODUCTS = "no kernel of this type yet; the vendor's rate has a fixed ratio to that of FP16"
 _ARCHITECTURE = "the architecture's, {}; set it for hypothetical machines"
 
