@@ -1,4 +1,4 @@
-"""The TOML file of a board: read, checked and refused with the line of what is wrong.
+"""The TOML file of a board: read and checked; an error names its line.
 
 A board is one file in gpus/, or a user's own file of the same form.
 """

@@ -82,7 +82,7 @@ _LAUNCH_DTYPES = {word: dtype for dtype, word in _CUTE_TYPES.items() if not dtyp
 
 @dataclass(frozen=True)
 class Dynamic:
-    """An array whose extents and strides the code reads at run time, but for the stride 1 of axis `leading_dim`."""
+    """An array whose extents and strides the code reads at run time, except the stride 1 of axis `leading_dim`."""
 
     value: Any
     leading_dim: int

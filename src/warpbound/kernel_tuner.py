@@ -48,7 +48,7 @@ class Predicted:
 class Strategy:
     """Measures configurations from the fastest predicted one on, until Kernel Tuner's budget is spent.
 
-    gpu : the board. predictions : of larger spaces so many configurations are predicted: a random sample, then
+    gpu : the board. predictions : how many configurations of a larger space are predicted: a random sample, then
     neighbours of the best. constants : contents of `__constant__` and `__device__` symbols, which Kernel Tuner does not
     hand on. smem : dynamic shared memory of a block in bytes, from the parameters. options : of the compiler. seed : of
     the sample. processes : by default one per processor.

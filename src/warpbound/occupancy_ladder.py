@@ -17,7 +17,7 @@ PROPERTIES = ("registers", "shared", "threads")
 
 @dataclass(frozen=True)
 class Rung:
-    """The most registers per thread or bytes per block that admit so many blocks; or one block size.
+    """The most registers per thread or bytes per block that admit this many blocks; or one block size.
 
     change : registers | shared | threads. now : whether the present launch is on this rung.
     """

@@ -19,7 +19,7 @@ class Sampling:
     """The defaults are those of a descriptor of zeros.
 
     address : along x, y and z, for coordinates outside. read_mode : normalized_float maps integers of 8 and 16 bits to
-    [0, 1] or [-1, 1]; srgb: 8 bits to [0, 1], then by the sRGB curve to linear values, but for the fourth channel.
+    [0, 1] or [-1, 1]; srgb: 8 bits to [0, 1], then by the sRGB curve to linear values, except the fourth channel.
     coordinates : normalized ones go from 0 to 1. border : channels of the texels that "border" finds outside.
     """
 

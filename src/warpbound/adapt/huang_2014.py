@@ -1,7 +1,7 @@
 """Workload, Gpu and Residency to the Inputs of GPUMech: each scheduler with its share of the warps, round robin.
 
 Assumes   the accesses of adapt/accesses.py; an interval is one instruction with its latency. Every access contends
-          for the pins, although the paper means only those that diverge, so that bandwidth is told at all; MSHRs do
+          for the pins, although the paper means only those that diverge: otherwise bandwidth would not count; MSHRs do
           not bind.
 """
 

@@ -18,8 +18,8 @@ class Locality:
     """How one warp's loads reuse lines: a reuse distance exceeds x bytes with probability (1 + x/beta)^(1 - alpha).
 
     alpha : 1 without any reuse. beta : in bytes. residual : rms error of the hit rates that follow. capacity : bytes
-    of the L1 that the resident warps share; 0 without one. sizes, hits : the executed reuse itself, hit rates of one
-    warp's loads in caches of so many bytes.
+    of the L1 that the resident warps share; 0 without one. sizes, hits : the executed reuse itself: hit rates of one
+    warp's loads in caches of these sizes, bytes.
     """
 
     alpha: float
@@ -65,13 +65,13 @@ class LaunchFacts:
         return self.warps / (self.active_sms * self.warps_per_sm)
 
     def seconds(self, warp_rate: float) -> float | None:
-        """Of the launch, at so many warps per cycle and SM."""
+        """Time of the launch, at this many warps per cycle and SM."""
         if self.warps is None or not warp_rate > 0:
             return None
         return self.warps / (self.active_sms * warp_rate * self.clock_hz)
 
     def seconds_of_turns(self, cycles: float) -> float | None:
-        """Of the launch, at so many cycles for the resident warps of an SM."""
+        """Time of the launch, if the resident warps of an SM take this many cycles."""
         return None if self.turns is None else self.turns * cycles / self.clock_hz
 
 

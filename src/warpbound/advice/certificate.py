@@ -1,8 +1,8 @@
 """A certificate: the time below which no kernel that moves these bytes and does these operations can run.
 
-Models   Each byte that the launch touches crosses the pins once, but for as many as L2 holds, which a launch before may
-         have left there; the floating-point operations run as multiply-adds on all SMs at the highest clock of the
-         board. Both at once.
+Models   Each byte that the launch touches crosses the pins once, except as many as L2 holds: an earlier launch may
+         have left these there; the floating-point operations run as multiply-adds on all SMs at the board's highest
+         clock. Both at once.
 Omits    Launching, latency, integer work, the way through L2 and L1: all of these only take longer. Bytes are counted
          by executed blocks and extrapolated; twice the standard error of that is taken off.
 """

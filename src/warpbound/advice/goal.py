@@ -139,7 +139,7 @@ def _instruction_slack(case: Case, work: Work, lines: Mapping[Place, Slack]) -> 
 
 
 def _critical_line(entry: KernelResult) -> int | None:
-    """The source line that costs a warp most of what binds; None where lines are not known."""
+    """The source line where a warp spends most on what binds; None where lines are not known."""
     rows = [row for row in entry.lines if row.line]
     cause = CAUSES.get(entry.bottleneck or "", "")
     waiting = [row for row in rows if row.parts.get(cause, 0.0) > 0]

@@ -70,7 +70,7 @@ class Pair:
 
 
 def scaled(work: Workload, resource: str, share: float) -> Workload:
-    """The work with a share of its demand on a resource, or of what a warp waits."""
+    """The work with only a share of its demand on a resource, or of a wait of its warps."""
     if resource == LATENCY:
         return without(work, dict.fromkeys(work.parts, share))
     return eased(work, resource, share)
@@ -143,7 +143,7 @@ def _in_order(group: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
 
 
 def interactions(x: Timed) -> list[Pair]:
-    """Pairs of what-ifs worth more than the product of their gains, the most first."""
+    """Pairs of what-ifs that together gain more than the product of their gains, the largest surplus first."""
     single = _changes(x.work, x.place, x.cycles)
     gains = {each.change: gain for each, gain in zip(single, _gains(x, single), strict=True)}
     best = sorted(single, key=lambda each: -gains[each.change])[:MOST_SINGLE]

@@ -65,7 +65,7 @@ def _place(instruction: Instruction) -> Place:
 
 
 def _more(x: Timed, rows: Mapping[Place, Mapping[str, float]]) -> Iterator[tuple[Place, float | None]]:
-    """Of each line, the cycles more with which the time is not yet FELT, by bisection of all lines at once."""
+    """How many more cycles each line may take until the time is FELT times as long: all lines are bisected at once."""
     most = MOST * x.work.latency
     low, high = dict.fromkeys(rows, 0.0), dict.fromkeys(rows, most)
     endless = {place for place, felt in _felt(x, rows, high).items() if not felt}
@@ -77,13 +77,13 @@ def _more(x: Timed, rows: Mapping[Place, Mapping[str, float]]) -> Iterator[tuple
 
 
 def _felt(x: Timed, rows: Mapping[Place, Mapping[str, float]], more: Mapping[Place, float]) -> dict[Place, bool]:
-    """Whether the time is FELT times as long where each line alone takes so many cycles more."""
+    """Whether the time is FELT times as long if each line alone takes this many more cycles."""
     times = x.times([longer(x.work, parts, more[place]) for place, parts in rows.items()])
     return {place: time_s > FELT * x.time_s for place, time_s in zip(rows, times, strict=True)}
 
 
 def longer(work: Workload, parts: Mapping[str, float], cycles: float) -> Workload:
-    """The work with so many cycles more on a warp's path, by the causes of these parts."""
+    """The work with this many more cycles on a warp's path, divided among the causes of these parts."""
     whole = sum(parts.values())
     more = {cause: own + cycles * parts.get(cause, 0.0) / whole for cause, own in work.parts.items()}
     return replace(work, latency=work.latency + cycles, parts=more)

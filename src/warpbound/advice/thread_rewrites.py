@@ -32,7 +32,7 @@ def swapped_axes(question: Question, kernel: KernelSource) -> Iterator[Variant]:
 
 
 def launch_bounds(question: Question, kernel: KernelSource, blocks: Sequence[int | None]) -> Iterator[Variant]:
-    """`__launch_bounds__` with the launch's block size, and with so many blocks per SM at least (None: without)."""
+    """`__launch_bounds__` with the launch's block size, and with a minimum of blocks per SM (None: without)."""
     x, y, z = question.launch.block
     present = first(kernel.node, ("launch_bounds",))
     declarator = kernel.node.child_by_field_name("declarator")

@@ -93,7 +93,7 @@ class Deadline:
 
 
 def try_changes(question: Question, top: int, seconds: float) -> TriedChanges:
-    """The best `top` changes that are compiled within so many seconds, and what became of the others.
+    """The `top` best of the changes that can be compiled within this many seconds, and what became of the others.
 
     CommandError without a launch; InputError where the kernel has no time.
     """

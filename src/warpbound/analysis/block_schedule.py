@@ -148,7 +148,7 @@ def makespan(durations: Reals, places: int) -> float:
 def scheduled_s(
     paths: BlockPaths, start_s: float, path_s: float, places: int, longest_s: float | None = None
 ) -> float:
-    """Time of all blocks on so many places; path_s : of a block of mean warps without its start. longest_s : of the
+    """Time of all blocks on this many places; path_s : of a block of mean warps without its start. longest_s : of the
     longest block, where that is known."""
     return makespan((start_s + along(paths.length, path_s, longest_s))[paths.of_block], max(1, places))
 

@@ -263,7 +263,7 @@ def _idle_note(program: Program, sample: Sample, working: int) -> str:
 
 
 def _rate_assumed(case: Case, traffic: Traffic) -> bool:
-    """Whether most of what L2 serves is asked for by all SMs at once, on a board where that rate is not known."""
+    """Whether all SMs at once ask for most of what L2 serves, on a board whose rate for this is not known."""
     has_rate = case.gpu.get("l2_shared_read_bandwidth") is not None
     return not has_rate and 2 * traffic.l2_sectors_together > traffic.l2_sectors_read
 
@@ -275,12 +275,12 @@ def conflicts(traffic: Traffic) -> Callable[[int], float]:
 
 
 def far_share(traffic: Traffic) -> Callable[[int], float]:
-    """Part of what L2 answers of a load that is not on the reader's side."""
+    """Share of a load's sectors from L2 that lie on the far side."""
     return lambda index: float(traffic.by_instruction.far_share[index])
 
 
 def accesses_seen(case: Case, traffic: Traffic) -> Predicted:
-    """Every access that was executed with what it took on average; strides as the code's arithmetic has them."""
+    """Every executed access with its average cost; strides as the code's arithmetic has them."""
     by, code = traffic.by_instruction, addresses_known(case)
     average = {}
     for index, instruction in enumerate(case.program.instructions):
@@ -375,7 +375,7 @@ def _summed(each: list[Memory], stream: tuple[int, ...]) -> Memory:
 
 
 def _total(each: list[Memory], times: NDArray[np.float64]) -> Memory:
-    """Of so many executions of each instruction, (instructions,)."""
+    """Of this many executions of each instruction, (instructions,)."""
     total = NO_ACCESS
     for index in np.flatnonzero(times).tolist():
         if each[index] is not NO_ACCESS:

@@ -66,7 +66,7 @@ def curve(case: Case, work: Work) -> ThroughputCurve | None:
 
 
 def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
-    """(start, end, kind) of what one warp does first: it issues, or waits for an instruction of some pipe."""
+    """(start, end, kind) of the first intervals in which one warp issues, or waits for an instruction of some pipe."""
     timed, spans = work.timed, []
     for position in range(min(ISSUES_SHOWN, len(timed.stream))):
         at, waited, producer = timed.issue[position], timed.waited[position], timed.producer[position]

@@ -59,8 +59,8 @@ def _recorded(trace: "Trace") -> int:
 def longest_warp(
     program: Program, run: "tuple[Trace, Sample]", waits: "Sequence[Wait]", whole: Workload
 ) -> LongestWarp | None:
-    """The longest warp, whose counts but for its path grow as its instructions; None where it is about as long as the
-    typical one, or where no warp of its length was recorded. whole : of the mean warp, with its start."""
+    """The longest warp; its counts, except those of its path, grow with its instructions. None where it is about as
+    long as the typical one, or where no warp of its length was recorded. whole : of the mean warp, with its start."""
     trace, sample = run
     issued = float(trace.executed.sum(axis=1).max())
     streams = [*trace.streams.values(), *([] if trace.longest is None else [trace.longest])]

@@ -73,7 +73,7 @@ def _again(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
 
 
 def _known(accesses: Accesses, loads: NDArray[np.int64], saved: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """Which loads are of what the warp has stored before, (n,)."""
+    """Which loads read what the same warp has stored before, (n,)."""
     first: dict[bytes, int] = {}
     for key, row in zip(_keys(accesses, saved), saved.tolist(), strict=True):
         first.setdefault(key.tobytes(), row)

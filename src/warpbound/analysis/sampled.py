@@ -137,7 +137,7 @@ def _limits(case: Case) -> Limits:
 
 
 def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:
-    """The sample with what is known of the blocks that it is taken from."""
+    """The sample, with what is known of all the blocks from which it is taken."""
     sample = replace(sample, grid=working.grid, idle=working.idle, exact=working.exact)
     if working.exact and len(distinct(sample.of_class)) == len(working.length):
         sample = replace(sample, length=None)  # no class lies between others: each has blocks that do what it does

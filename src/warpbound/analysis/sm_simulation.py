@@ -109,7 +109,7 @@ def _figures(
 
 
 def _logged_until(outcome: Outcome, rows: int) -> float:
-    """The cycle up to which a log of at most so many rows is complete."""
+    """The cycle up to which a log of at most this many rows is complete."""
     issues = outcome.log["cycle"][outcome.log["kind"] == "issue"]
     return min(outcome.cycles, float(issues.max())) if len(outcome.log) == rows else outcome.cycles
 

@@ -115,7 +115,7 @@ def _multiplying(case: Case, work: Work) -> int:
 
 
 def _residency(case: Case, more_warps: int, more_B: int, sums: int) -> Residency | None:
-    """What an SM holds of blocks with so many warps, bytes and columns of sums more; None for impossible blocks."""
+    """What an SM holds of blocks with this many more warps, bytes and columns of sums; None for impossible blocks."""
     threads, rules = case.threads_per_block + WARP * more_warps, case.gpu.limits
     columns = case.program.tensor_columns + sums
     assert case.launch is not None

@@ -138,7 +138,7 @@ class Path:
         return part
 
     def _count(self, instructions: int, lanes: Mask) -> None:
-        """Some lanes have gone through so many instructions: add them for every warp that has one of these lanes."""
+        """Add this many instructions for every warp that has one of these lanes."""
         if np.ndim(lanes):
             each = np.count_nonzero(lanes, axis=2) * (self.width // lanes.shape[2])
             alike = instructions * (self.warps // lanes.shape[1])

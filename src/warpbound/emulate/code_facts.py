@@ -73,7 +73,7 @@ class CodeFacts:
 
     @cached_property
     def constants(self) -> list[tuple[Place, ...]]:
-        """Of each instruction, the places in constant banks that its handler depends on."""
+        """The places in constant banks on which the handler of each instruction depends."""
         return [tuple(_places(instruction)) for instruction in self.program.instructions]
 
     def unchanged(self, before: Banks, now: Banks) -> list[bool]:

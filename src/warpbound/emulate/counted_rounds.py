@@ -189,7 +189,7 @@ def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
 
 
 def advance(loop: CountedLoop, x: Registers, last: tuple[Round, Round, Round], rounds: Any) -> None:
-    """The registers so many rounds later, for the lanes that go on."""
+    """The registers this many rounds later, for the lanes that continue."""
     mask, x.mask = x.mask, last[2].lanes
     for register, middle, now in zip(loop.registers, last[1].registers, last[2].registers, strict=True):
         step = (now - middle).astype(np.uint64)

@@ -26,7 +26,7 @@ FREE_OF_COST = "malloc and free of the kernel take no time here"
 
 
 class DeviceHeap:
-    """Memory from an address on. sizes : of what is handed out. free_places : what is free again, by size."""
+    """Memory from an address on. sizes : of the allocations in use. free_places : what is free again, by size."""
 
     def __init__(self, start: int, size_B: int) -> None:
         self.next, self.end = start, start + size_B
@@ -40,7 +40,7 @@ class DeviceHeap:
         return heap
 
     def allocate(self, size_B: int) -> int:
-        """The address of so many bytes; 0 where there is no room for them."""
+        """Address of a new allocation of this many bytes; 0 where there is no room for them."""
         size = -(-size_B // UNIT_B) * UNIT_B
         if self.free_places.get(size):
             place = self.free_places[size].pop()
@@ -60,7 +60,7 @@ class DeviceHeap:
 
 def uses_heap(program: Program) -> bool:
     """Whether the kernel's code calls malloc or free: it moves the place of their address in the compiler's bank to a
-    register, as a number or as the lower half of what HFMA2 makes. Equal numbers may stand for something else."""
+    register, as a number or as the lower half of a result of HFMA2. Equal numbers may stand for something else."""
     places = {fixup.offset for fixup in program.fixups if fixup.symbol in _CALLS} if program.has_calls else set()
     moves = (x for x in program.instructions if x.traits.affine == "move" or x.opcode == "HFMA2") if places else ()
     return not places.isdisjoint({_moved(x) for x in moves})

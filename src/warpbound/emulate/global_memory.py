@@ -133,8 +133,8 @@ class Image:
     """The bytes of global memory, and the place of each array.
 
     device_heap : of malloc in kernels. output : takes what the kernel prints; None: it prints nothing.
-    textures : texture and surface objects by number. tell_failed : told of the lanes whose assertion fails, which end;
-    None: the kernel is refused.
+    textures : texture and surface objects by number. tell_failed : called with the lanes whose assertion fails
+    and which therefore end; None: the kernel is refused.
     """
 
     device_heap: DeviceHeap | None = None
@@ -375,7 +375,7 @@ class Image:
 
 
 def slot_bits(total: int) -> int:
-    """Address bits of a slot when all arrays together take so many bytes."""
+    """Address bits of a slot if all arrays together take this many bytes."""
     return max(SLOT_BITS, (2 * total).bit_length())
 
 

@@ -41,7 +41,7 @@ class Window:
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
-        """For each lane, the first piece of those that its own sees."""
+        """The first of the pieces that each lane sees."""
         return self.owner // self.cluster * self.cluster
 
     def base(self, size: int) -> NDArray[np.int64]:

@@ -92,7 +92,7 @@ def _signed_parts(operand: Operand, here: Site, kind: Any) -> Read:
 
 @executes("VABSDIFF4")
 def absolute_differences(here: Site) -> Handler:
-    """VABSDIFF4: |a - b| of bytes; .ACC adds them up with c, otherwise each byte stands for itself."""
+    """VABSDIFF4: |a - b| of bytes; .ACC adds them up with c, otherwise each byte has its own result."""
     if here.modifiers - {"U8", "S8", "ACC"}:
         raise unsupported(here.instruction)
     kind = np.int8 if here.has("S8") else np.uint8

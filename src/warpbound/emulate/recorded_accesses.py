@@ -46,7 +46,7 @@ class Rows:
             self.pack()
 
     def repeat(self, piece: Piece, times: int) -> None:
-        """One of the pieces is executed so many times more; it stays one row, at its place."""
+        """One of the pieces is executed this many more times; it stays one row, at its place."""
         self.repeats[id(piece)] += times
 
     def pack(self, together: int | None = None) -> None:

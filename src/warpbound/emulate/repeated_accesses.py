@@ -19,7 +19,7 @@ PERIODS = tuple(1 << bit for bit in range(ALIGNMENT_B.bit_length()))
 
 
 def moved(piece: Piece, by: Steps) -> Piece:
-    """The access so many bytes further, lane by lane."""
+    """The access this many bytes further on, lane by lane."""
     return replace(piece, addresses=piece.addresses.astype(np.int64, copy=False) + by)
 
 

@@ -5,7 +5,7 @@ to zero or to infinity. Where nothing depends on the result but numbers that a t
 known of the operands either: the short way is taken.
 
 Up to sm_89 a shuffle in a loop is one instruction where the whole warp is there, and a function where BRA.DIV finds
-lanes elsewhere. Both give the same values, so the function tells nothing of what is needed.
+lanes elsewhere. Both give the same values, so the function does not tell what is needed.
 
 Models   A branch around a call of arithmetic: its long way only moves registers, calls, and comes back.
 Omits    Operands that take the long way, which costs some 50 instructions more.

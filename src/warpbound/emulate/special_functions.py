@@ -30,7 +30,7 @@ _REAL: dict[str, Callable[[Value], Value]] = {
 
 @executes("MUFU")
 def special_function(here: Site) -> Handler:
-    """MUFU. Subnormal inputs count as zero and subnormal results are flushed, but for TANH and SQRT's relatives.
+    """MUFU. Subnormal inputs count as zero and subnormal results are flushed, except by TANH and SQRT's relatives.
 
     SIN and COS take turns: RRO or a multiplication by 1 / (2 pi) came before.
     """

@@ -274,7 +274,7 @@ class SteadyRounds:
         x.clock += count * len(way)
 
     def _add_shared(self, piece: Piece, step: NDArray[np.int64], count: int) -> None:
-        """Record an access to shared memory that moves in so many rounds: once more, where it was recorded before."""
+        """Record an access to shared memory that moves in this many rounds: one more, where it was recorded before."""
         recording, active = self.recording, piece.active
         parts = (piece.warps, piece.addresses, step, np.empty(0) if active is None else active)
         key = piece.instruction, count, *(part.tobytes() for part in parts)
@@ -292,7 +292,7 @@ class SteadyRounds:
         self._note_window(piece, addresses)
 
     def _note_window(self, piece: Piece, addresses: NDArray[np.int64]) -> None:
-        """Report reads of what nothing has written, and note what is written; addresses : (rounds, lanes)."""
+        """Report reads of memory that nothing has written, and note what is written; addresses : (rounds, lanes)."""
         x, code = self.chunk.x, self.chunk.kernel.program.instructions[piece.instruction]
         window, size = x.windows["shared"], lane_bytes(code)
         if window.unwritten is None and window.left_out is None:
@@ -310,7 +310,7 @@ class SteadyRounds:
             self.recording.fresh("shared")
 
     def _contents_known(self, steps: list[tuple[Piece, NDArray[np.int64]]]) -> bool:
-        """Whether nothing has to be noted of what is read or written: all is known, or reported already."""
+        """Whether no read or write needs to be noted: all is known, or reported already."""
         unknown = self.chunk.kernel.memory.image.has_unknown
         reported = set[int]().union(*self.recording.unknown.values())
         return not unknown or all(piece.instruction in reported for piece, _ in steps)

@@ -42,7 +42,7 @@ def memory(x: State) -> NDArray[np.uint32]:
 
 
 def cells(x: State, warps: Warps, address: Numbers, rows: Numbers, columns: Numbers) -> Numbers:
-    """Places in `memory` so many rows and columns behind an address; rows and columns broadcast to the shape of one."""
+    """Places in `memory` this many rows and columns behind an address; rows and columns broadcast to one shape."""
     row, column = address >> 16, address & 0xFFFF
     beyond = (row + rows.max() >= ROWS) | (column + columns.max() >= COLUMNS)
     if beyond.any():

@@ -1,4 +1,4 @@
-"""What a texture object stands for, and what a fetch at a coordinate reads from it.
+"""The texture behind a texture object, and what a fetch at a coordinate reads from it.
 
 Source   CUDA C++ Programming Guide, appendix "Texture Fetching": nearest-point sampling takes texel floor(x); linear
          filtering takes floor(x - 0.5) and the next one, with weights of 9 bits of which 8 are the fraction. The same

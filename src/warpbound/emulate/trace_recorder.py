@@ -258,14 +258,14 @@ class Recording:
         return note
 
     def repeat_access(self, space: str, piece: Piece, times: int) -> None:
-        """Record an access so many times more, which takes no room; it was the executing group's."""
+        """Record an access this many more times, which takes no room; it was the executing group's."""
         if piece.is_kept:
             self.rows[space].repeat(piece, times)
         else:
             self.drop(times)
 
     def _room(self, count: int) -> bool:
-        """Whether to record so many more accesses; each instruction may always record one per warp."""
+        """Whether to record this many more accesses; each instruction may always record one per warp."""
         has_room = self.kept + count <= MOST_ACCESSES or self.noted[self.at] < self.executed.shape[1]
         self.kept += count * has_room
         self.noted[self.at] += count * has_room

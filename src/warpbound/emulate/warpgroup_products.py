@@ -92,7 +92,7 @@ class Factor:
 
 
 def _unpacked(memory: NDArray[np.uint8], places: NDArray[np.int64], bits: int) -> NDArray[np.uint32]:
-    """The codes of elements of so many bits, 16 in a row at the start of 16 bytes; places : of one byte for each."""
+    """The codes of elements of this many bits, 16 in a row at the start of 16 bytes; places : of one byte for each."""
     first_bit = places % 16 * bits
     byte = places // 16 * 16 + first_bit // _BYTE
     both = memory[byte].astype(np.uint32) | memory[byte + 1].astype(np.uint32) << np.uint32(_BYTE)

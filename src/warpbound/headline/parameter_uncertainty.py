@@ -1,6 +1,6 @@
 """Uncertainty of the headline prediction: the spread of each parameter, and its effect on the time.
 
-Source   Fitted parameters: half of what they change between fits to every other block size. Values from relatives: half
+Source   Fitted parameters: half their change between fits to every other block size. Values from relatives: half
          of what two calibrated boards with the same kind of memory differ by, the mean of three pairs, at least 2 % for
          capacities and 10 % for the rest, more where one board alone has a value (`Parameter.spread` has both). A
          launch gap: the launch cost it is made from, where that was measured. The board's own latencies and rates: the

@@ -67,7 +67,7 @@ def _between(threads: float, alone: float, stalls: float) -> float:
 
 
 def _issued(threads: int, alone: float, stalls: float) -> float:
-    """Share of cycles in which not all of so many threads are stalled."""
+    """Share of cycles in which at least one of this many threads is not stalled."""
     if threads == 0 or alone <= 0 or stalls <= 0:
         return 0.0 if alone <= 0 else float(threads > 0)
     latency = (1.0 / alone - 1.0) / stalls                                  # eq. abstract

@@ -99,7 +99,7 @@ def contention_cpi(x: Inputs) -> Real:
 
 
 def lanes_per_cycle(x: Inputs, lane_insts: Real, cpi: Real) -> Real:
-    """Of `lane_insts` instructions a warp, those per cycle at this CPI, lane by lane."""
+    """Lane instructions per cycle at this CPI, for warps of `lane_insts` such instructions."""
     return 32.0 * np.divide(lane_insts, insts(x) * cpi)                               # eq. V-7.5
 
 

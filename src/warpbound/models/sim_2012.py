@@ -38,7 +38,7 @@ def predict(x: Inputs) -> Stack:
 
 
 def lanes_per_cycle(x: Inputs, lane_insts: Real) -> Real:
-    """Of `lane_insts` instructions a warp, those per cycle per SM, lane by lane."""
+    """Lane instructions per cycle and SM, for warps of `lane_insts` such instructions."""
     return 32.0 * np.multiply(x.warps, lane_insts) / predict(x).total                  # eq. V-7.4
 
 

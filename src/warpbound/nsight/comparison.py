@@ -41,7 +41,7 @@ def analyzed(x: LaunchCase) -> tuple[KernelResult, Work]:
 
 
 def with_profile(result: KernelResult, x: LaunchCase) -> KernelResult:
-    """The answer with what the report states of the launch."""
+    """The answer with the facts that the report states about the launch."""
     confidence = result.confidence
     notes = [*x.notes, *confidence.assumed]
     l2, dram = x.clocks.l2_hz, x.clocks.dram_hz

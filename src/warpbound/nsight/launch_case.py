@@ -117,7 +117,7 @@ def board_of(profiled: ProfiledLaunch) -> Gpu:
 
 
 def _as_reported(board: Gpu, profiled: ProfiledLaunch) -> Gpu:
-    """With the SMs, the L2 and the check bits that the report states; a context may have a part of the SMs."""
+    """The board with the SMs, L2 and check bits that the report states; a context may have a part of the SMs."""
     changed = dict(board.parameters)
     for parameter, attribute in ATTRIBUTES.items():
         value: Value | None = profiled.device.get(attribute)

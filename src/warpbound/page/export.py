@@ -123,7 +123,7 @@ def as_report(subject: Subject, state: State) -> str:
         return html.filled(filling | {"columns": [column]}, figures, _asked(state))
     sections = [_section(name, subject, dict(state.values), figures) for name in VIEWS]
     if subject.entry is not None:
-        sections.insert(0, Section("answer", "The answer", "", as_html(details(subject.entry)), ()))
+        sections.insert(0, _models(subject.entry))
     return html.filled(
         {
             "title": title(subject),
@@ -160,6 +160,10 @@ def _section(name: str, subject: Subject, values: dict[str, float], figures: htm
     body = as_html(Text("\n".join(output.words)))
     numbers = tuple(figures.add(picture) for picture in pictures)
     return Section(name, VIEWS[name].title, VIEWS[name].about, body, numbers) if numbers else None
+
+
+def _models(entry: Any) -> Any:
+    return Section("answer", "The answer", "", as_html(details(entry)), ())
 
 
 def _asked(state: State) -> str:

@@ -1,7 +1,7 @@
 """Template arguments of a mangled kernel name, as a name expression spells them.
 
 Source   Itanium C++ ABI, section 5.1: names, template arguments, builtin types, literals and substitutions; what
-         kernels are instantiated with. Names with anything else (expressions, arrays, function types) are not told.
+         kernels are instantiated with. Names with anything else (expressions, arrays, function types) stay as they are.
 """
 
 import re

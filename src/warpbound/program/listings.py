@@ -22,7 +22,7 @@ _WAYS = "print it with `nvdisasm -c -hex -gi`"
 
 
 def from_listing(text: str, name: str) -> tuple[Program, ...]:
-    """Every kernel of what nvdisasm printed. Raises InputError where it does not name its architecture."""
+    """Every kernel in the output of nvdisasm. Raises InputError where it does not name its architecture."""
     listing = read_listing(text, name)
     if listing.arch is None:
         raise InputError(f"{name} does not say which architecture it is for.", "Keep nvdisasm's `.target sm_NN` line.")
@@ -30,7 +30,7 @@ def from_listing(text: str, name: str) -> tuple[Program, ...]:
 
 
 def from_dump(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
-    """The kernels of what `cuobjdump -sass` printed, in the code that `machine` runs.
+    """The kernels in the output of `cuobjdump -sass`, in the code that `machine` runs.
 
     Raises InputError where there is none.
     """

@@ -38,7 +38,7 @@ class Mix:
     synchronisation: float = 0.0
 
     def plus(self, other: "Mix", times: float = 1.0) -> "Mix":
-        """With so many times the other one added."""
+        """With the other one added this many times."""
         return Mix(
             self.computation + times * other.computation,
             self.coalesced + times * other.coalesced,

@@ -55,7 +55,7 @@ class Curve:
 
 
 def by_model(entry: OccupancyCurve, points: int) -> Table:
-    """The times of the papers' models at so many numbers of warps, the largest among them."""
+    """The times of the papers' models at `points` numbers of warps, the largest among them."""
     warps = entry.warps_per_sm
     rows = sorted({len(warps) - 1 - round(i * (len(warps) - 1) / max(1, points - 1)) for i in range(points)})
     columns = ("model", *(f"{warps[i]} warps" for i in rows))

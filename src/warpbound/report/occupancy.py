@@ -1,4 +1,4 @@
-"""Occupancy: one launch with what each change would buy, or a whole sweep, as JSON and for reading."""
+"""Occupancy: one launch with the gain of each change, or a whole sweep, as JSON and for reading."""
 
 from collections.abc import Mapping, Sequence
 

@@ -7,7 +7,7 @@ from warpbound.result.quantities import Fraction, Limiters, Number, Sentence, Wh
 
 
 class OccupancyRung(msgspec.Struct, frozen=True, kw_only=True):
-    """The most registers per thread or bytes per block that admit so many blocks, or one block size.
+    """The most registers per thread or bytes per block that admit this many blocks, or one block size.
 
     now : whether the present launch is on this rung.
     """

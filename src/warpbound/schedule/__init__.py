@@ -47,7 +47,7 @@ def duration(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
 def together(
     streams: Sequence[Sequence[int]], instructions: Sequence[Instruction], waits: Sequence[Wait]
 ) -> tuple[Schedule, ...]:
-    """The warps of one block, each alone but for the barriers (BAR), which none passes before all have arrived.
+    """The warps of one block, each alone except at barriers (BAR), which none passes before all have arrived.
 
     A warp whose stream has ended is waited for no more.
     """
@@ -95,7 +95,7 @@ def steady(body: Sequence[int], instructions: Sequence[Instruction], waits: Sequ
 
     The loop runs until the state of the warp repeats that of one iteration ago, or several. Times, waits and the
     critical path are those of the last iteration, its first issue slot at 0; cycles, parts and lines are means over the
-    iterations that repeat; phases are all of theirs. Positions are places in the body, of whichever iteration.
+    iterations that repeat; phases are those of all of them. Positions are places in the body, of whichever iteration.
     """
     warp = warp_of(instructions, waits)
     period = _settle(warp, body)

@@ -56,7 +56,7 @@ def _is_group(operand: Operand) -> bool:
 
 
 def _counts(instruction: Instruction) -> bool:
-    """Whether it waits until no more than so many raises of a scoreboard are left."""
+    """Whether it waits until at most a given number of raises of a scoreboard are left."""
     return instruction.opcode == "DEPBAR" or "DEPBAR" in instruction.modifiers
 
 

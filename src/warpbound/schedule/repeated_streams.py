@@ -29,7 +29,7 @@ def run(warp: Warp, stream: Sequence[int]) -> None:
 
 
 def _repeat(warp: Warp, body: Sequence[int], turns: int, after: int | None) -> None:
-    """Issue `body` so many times; the last turn is always simulated, as its successor differs."""
+    """Issue `body` this many times; the last turn is always simulated, as its successor differs."""
     states: dict[object, int] = {}
     turns_left = turns
     while turns_left > 1:

@@ -88,7 +88,7 @@ class Parts:
 
 
 class WarpClock:
-    """One warp, alone but for the units that it shares.
+    """One warp, alone except for the units that it shares.
 
     free : cycle from which it may issue. last : cycle of its last issue. uncovered : queue -> when its results without
     a scoreboard are there. taken : queue -> cycle from which its unit is free; warps of a sub-core share one.

@@ -26,7 +26,7 @@ class _Up(NamedTuple):
     loads: tuple[int, ...]
 
     def moved(self, places: int, cycles: float) -> "_Up":
-        """The same raise so many positions and cycles further on."""
+        """The same raise this many positions and cycles further on."""
         return _Up(self.until + cycles, self.position + places, tuple(at + places for at in self.loads))
 
 
@@ -212,7 +212,7 @@ class Warp:
         return sorted({board for step in self.steps.values() for board, _ in step.awaited}, key=str)
 
     def again(self, runs: int, times: int) -> None:
-        """Do the last `runs` runs so many times more, all of them from the same whole state."""
+        """Repeat the last `runs` runs this many more times, all from the same whole state."""
         first, cycles = self.began[-runs], self.free - self.starts[-runs]
         moves = np.arange(1, times + 1)[:, None] * (len(self.issue) - first)
         later = np.arange(1, times + 1)[:, None] * cycles

@@ -236,7 +236,7 @@ def _counted_boards(instructions: Sequence[Instruction]) -> set[Board]:
 def _covers(
     path: NDArray[np.int32], timing: Sequence[Wait], instructions: Sequence[Instruction]
 ) -> list[Board | None]:
-    """For each position without a scoreboard, the scoreboard of the next instruction in its queue."""
+    """Position without a scoreboard -> scoreboard of the next instruction in its queue."""
     coming: dict[str, Board] = {}
     covers: list[Board | None] = [None] * len(path)
     for position in range(len(path) - 1, -1, -1):

@@ -41,7 +41,7 @@ MICROS = tuple(
 
 
 def micro(kind: Micro, warps: int, machine: Machine, iterations: int = ITERATIONS) -> tuple[Pattern, int]:
-    """The pattern with so many active warps on every SM, and the blocks of an SM that hold them.
+    """The pattern with this many active warps on every SM, and the blocks of an SM that hold them.
 
     Up to 16 warps are one block, more are two. Block b stays within the 256 bytes of partition b mod 8, all blocks
     within one of them when camped; thread t accesses word (t + i) of these 256 bytes, i rising by 16.
@@ -85,8 +85,8 @@ def gem(warps: int, pieces: int, step: int = 256, size: int = 256) -> Pattern:
 def transpose(side: int, *, diagonal: bool, blocks: int | None = None) -> Pattern:
     """Transpose of side x side floats by tiles of 16 x 16, in rows or on diagonals of blocks; Figure 8.
 
-    blocks : the first so many of the grid; all where None. A warp reads two rows of the tile, the block meets, and it
-    writes two rows of the transposed one, which follows the input in memory.
+    blocks : how many of the grid, from the first on; all where None. A warp reads two rows of the tile, waits for its
+    block, and writes two rows of the transposed one, which follows the input in memory.
     """
     across = side // TILE
     number = np.arange(across * across if blocks is None else blocks)

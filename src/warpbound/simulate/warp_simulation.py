@@ -81,7 +81,7 @@ class Outcome:
         return moments, np.cumsum(change)
 
     def mean_occupancy(self, intervals: int) -> NDArray[np.float64]:
-        """Mean resident warps in each of so many equal parts of the run, (intervals,)."""
+        """Mean resident warps in each of this many equal parts of the run, (intervals,)."""
         edges = np.linspace(0.0, self.cycles, intervals + 1)
         moments, warps = self.occupancy_over_time()
         at = np.append(moments, max(self.cycles, moments[-1])) if len(moments) else np.array([0.0, self.cycles])

@@ -116,7 +116,7 @@ def _clouds(plane_: Plane) -> Iterator[Layer]:
 
 
 def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every so many of a board's points, so that a figure holds them."""
+    """A board's points, or of too many for a figure some at even distances."""
     return points[:, :: -(-points.shape[1] // MOST_DRAWN)] if points.shape[1] > MOST_DRAWN else points
 
 

@@ -142,7 +142,7 @@ def cuda_guide(machine: Machine, warps: Real, alpha: Real) -> Curve:
 
 
 def chen_aamodt(machine: Machine, warps: Real, alpha: Real) -> Curve:
-    """Chen and Aamodt, section 4.13: of a scheduler's warps, as many issue as do not collide."""
+    """Chen and Aamodt, section 4.13: the warps of a scheduler that do not collide issue."""
     insts, issuers = np.add(alpha, 1.0), _issuers(machine)
     alone = latency_alone(machine, 1.0, alpha) * insts
     prediction = chen_aamodt_2009.predict(chen_aamodt_2009.Inputs(np.divide(warps, issuers), alone))

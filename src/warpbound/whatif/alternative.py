@@ -24,7 +24,7 @@ class Alternative:
 
 
 def without(work: Workload, shares: dict[str, float]) -> Workload:
-    """The same path with only a share of what each cause costs."""
+    """The same path with only a share of the cost of each cause."""
     parts = {cause: cycles * shares.get(cause, 1.0) for cause, cycles in work.parts.items()}
     before = sum(work.parts.values())
     return replace(work, latency=work.latency * sum(parts.values()) / before if before else work.latency, parts=parts)

@@ -174,7 +174,7 @@ def _requests(memory: Memory) -> float:
 
 
 def _pieces(memory: Memory, sectors: float) -> float:
-    """Pieces of lines where every store has so many sectors side by side; those of atomics stay."""
+    """Pieces of lines if every store has this many adjacent sectors; those of atomics stay."""
     of_stores = min(memory.store_pieces, memory.l1_sectors_store)
     each = (SECTORS_PER_LINE * ceil(sectors / SECTORS_PER_LINE) - sectors) / (SECTORS_PER_LINE - 1)
     return memory.store_pieces - of_stores + min(of_stores, memory.global_store_requests * each)

@@ -83,7 +83,7 @@ def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[
 
 
 def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
-    """The same threads in blocks of 256: SMs start blocks one after another, and hold only so many.
+    """The same threads in blocks of 256: SMs start blocks one after another, and hold a limited number.
 
     Blocks that fill no whole warp leave lanes idle: their threads then fill as many fewer warps.
     """
@@ -134,7 +134,7 @@ def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alte
 
 
 def _shared_out(work: Workload, times: float) -> Workload:
-    """The same work in so many times as many warps."""
+    """The same work in a multiple of the warps."""
     start, share = work.parts.get("start", 0.0), 1 / times
     return replace(
         eased(work, "issue", share),

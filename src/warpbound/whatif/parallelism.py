@@ -45,7 +45,7 @@ def interleaved(work: Workload, count: int) -> Workload:
 
 
 def fewer_waits(work: Workload, rounds: int) -> Workload:
-    """The loads of so many rounds waited for together."""
+    """One wait for the loads of this many rounds together."""
     together = tuple(sum(work.phases[i : i + rounds]) for i in range(0, len(work.phases), rounds))
     share = len(together) / len(work.phases)
     return replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
@@ -109,7 +109,7 @@ def registers_of_loads(work: Workload) -> float:
 
 
 def _holding(place: Place, residency: Residency | None, registers: float) -> Place | None:
-    """The place with as many warps as fit with so many registers more; None where no block does."""
+    """The place with as many warps as fit with this many more registers; None where no block does."""
     if residency is None or residency.blocks_per_sm < 1:
         return place
     then = residency.with_more(ceil(registers))

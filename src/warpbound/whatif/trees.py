@@ -42,13 +42,13 @@ def shuffled(work: Workload, place: Place) -> Alternative | None:
 
 
 def _share_of_path(work: Workload, steps: list[Piece]) -> float:
-    """Of what a warp does on the SM, the share of these steps."""
+    """The share of these steps in a warp's work on the SM."""
     whole = sum(piece.path for piece in work.pieces)
     return min(1.0, sum(piece.path for piece in steps) / whole) if whole else 0.0
 
 
 def _with_shuffles(work: Workload, place: Place, trees: int, share: float) -> Workload:
-    """Without a share of the path on the SM, and with the shuffles of so many trees."""
+    """Without a share of the path on the SM, and with the shuffles of this many trees."""
     shuffle, addition = (opcode_facts(name, (), place.gpu.arch) for name in ("SHFL", "FADD"))
     each, step = trees * WITHIN_A_WARP, (shuffle.latency or 0.0) + (addition.latency or 0.0)
     parts = {name: cycles if name in BEYOND_SM else (1.0 - share) * cycles for name, cycles in work.parts.items()}

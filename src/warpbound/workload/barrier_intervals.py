@@ -33,7 +33,7 @@ Asked = Callable[[Reals], Mapping[str, float]]  # executions of each instruction
 
 @dataclass(frozen=True)
 class Stream:
-    """Instructions of so many warps, and the positions from which on they are behind another wait of the whole block.
+    """Instructions of this many warps, and the positions from which on they are behind another wait of the whole block.
 
     timing : how long each instruction takes these warps; None: as all.
     """
@@ -46,7 +46,7 @@ class Stream:
 
 @dataclass(frozen=True)
 class _Cut:
-    """A stream of so many warps and the positions at which its pieces begin, the first one at 0."""
+    """A stream of this many warps and the positions at which its pieces begin, the first one at 0."""
 
     stream: Whole
     begins: Whole
@@ -85,7 +85,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
     streams : of the recorded warps. typical : the schedule of the one that stands for all. executions : times that the
-    mean warp issues each instruction, (instructions,); request : what so many executions ask of each resource.
+    mean warp issues each instruction, (instructions,); request : what this many executions ask of each resource.
     lanes : the share of the block's that takes part in each instruction, (instructions,). whole : barriers at which
     all warps stop, (instructions,); None: all barriers.
     """
@@ -207,7 +207,7 @@ def _slowest(warps: Sequence[_Path]) -> _Path:
 
 
 def _shares(cuts: Sequence[_Cut], kinds: Whole, instructions: int) -> Reals:
-    """Of the executions of each instruction, those in each kind of piece, (kinds, instructions)."""
+    """Executions of each instruction in each kind of piece, (kinds, instructions)."""
     times = np.zeros((kinds.max() + 1, instructions))
     for cut in cuts:
         for kind, part in zip(kinds.tolist(), cut.contents, strict=True):

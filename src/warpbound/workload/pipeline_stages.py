@@ -77,7 +77,7 @@ def occupied(ring: Ring) -> Occupied:
 
 
 def with_stages(meetings: Meetings, ring: Ring, stages: int) -> Meetings | None:
-    """The same block with so many stages: a refill waits for the stage of as many fills ago. None where the warp that
+    """The same block with this many stages: a refill waits for the stage of as many fills ago. None where the warp that
     copies does not wait for each stage at a barrier of its own."""
     releases = _releases(ring)
     if releases is None:

@@ -14,7 +14,7 @@ class Piece:
     """Work of a block's warps between two barriers, or to the end: all its `times` together.
 
     waits, path : waiting for loads and the rest of the path of its slowest warp, over those of the whole path of one
-    warp. phases : of loads. demand : resource -> share of what the work asks of it. taking_part : of the block's lanes
+    warp. phases : of loads. demand : resource -> share of the demand of the work. taking_part : of the block's lanes
     that store, where values are only exchanged through shared memory; 1: more than that is done. behind_products :
     whether the block has waited for its last product into tensor memory.
     """

@@ -76,7 +76,7 @@ def rounds(pattern: str, warps: int) -> int:
 
 
 def _swept(size: int, facts: Facts) -> Case:
-    """Every launch makes the same loads: beyond L2 they are to come from device memory each time."""
+    """Every launch makes the same loads; beyond L2 they must come from device memory each time."""
     chain = chain_of(size // 4, "sweep", "random", 32 * SWEEP_WARPS * facts.sm_count)
     args = ("stamps", *chain.args, np.int32(SWEPT_LOADS // LOADS_PER_ROUND))
     step = Step("loaded_cg_1", (facts.sm_count,), 32 * SWEEP_WARPS, args)

@@ -22,7 +22,7 @@ def source() -> str:
 
 
 def cases(facts: Facts, effort: str) -> Iterator[Case]:
-    """Blocks wanted x the shared memory that allows exactly so many and one unit more."""
+    """Blocks x the shared memory that allows exactly this many, and one unit more."""
     for blocks in [count for count in BLOCKS if count <= facts.blocks_per_sm]:
         for more in (0, SHARED_UNIT):
             smem = facts.shared_for(blocks) + more

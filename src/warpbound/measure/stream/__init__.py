@@ -54,7 +54,7 @@ def cases(facts: Facts, effort: str) -> Iterator[Case]:
 
 
 def elements(facts: Facts) -> int:
-    """Doubles per array: so many that the next launch finds little of the data in L2."""
+    """Doubles per array: enough that the next launch finds little of the data in L2."""
     return max(ELEMENTS, BEYOND * facts.l2_size // 8)
 
 

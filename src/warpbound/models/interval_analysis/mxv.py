@@ -99,7 +99,7 @@ def insts_beyond_fma(insts_per_fma: Real, x: Kernel) -> Real:
 
 
 def extra_insts(insts_per_fma: Real, x: Kernel) -> Real:
-    """Of these, the ones that are not loads and stores either."""
+    """Those of them that are no loads or stores either."""
     return insts_beyond_fma(insts_per_fma, x) - np.add(x.rows, x.columns)           # eq. CC 6.1
 
 

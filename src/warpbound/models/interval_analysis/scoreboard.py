@@ -39,7 +39,7 @@ class Instruction:
 
 @dataclass(frozen=True)
 class Schedule:
-    """Cycles, one entry per instruction but for the last."""
+    """Cycles, one entry per instruction except the last."""
 
     issue: tuple[Real, ...]   # t_is        [cycle]
     ready: tuple[Real, ...]   # t_re        [cycle]

@@ -176,7 +176,7 @@ def is_launch(call: Any) -> bool:
 
 
 def callee(call: Any) -> str:
-    """The plain name of what a call expression calls."""
+    """The plain name of the function that a call expression calls."""
     function = call.child_by_field_name("function")
     if function is None:
         return ""

@@ -90,7 +90,7 @@ def _curve_picture(curve: ThroughputCurve, bounds: Sequence[Bound], resident: in
 def _limits(
     curve: ThroughputCurve, bounds: Sequence[Bound], resident: int
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.float64]]]:
-    """The bounds that the report's table lists, over the warps of an SM: flat, but for latency."""
+    """The bounds that the report's table lists, over the warps of an SM: all but latency are flat."""
     warps = np.array(curve.warps_per_sm)
     limits = {}
     for bound in bounds:

@@ -182,7 +182,7 @@ def figure_5_4(blocks: int, turns: int) -> Scenario:
 
 
 def loaded_latency(warps: int) -> Scenario:
-    """Dependent loads of so many endless warps on the GTX 680; their single latencies are in the event log."""
+    """Dependent loads of this many endless warps on the GTX 680; their single latencies are in the event log."""
     x = streaming(1, 64, 40)
     (load,), cycles = x.steps, 2000.0 * 301.0
     share = KEPLER_GROWTH_OF_ALL / SERVERS / KEPLER_CYCLES  # of Table 6.5's growth, in services of one server
