@@ -58,9 +58,9 @@ class Program:
     local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
     parameter_base : where the parameters begin in constant bank 0, bytes.
     labels : addresses that carry a label. functions : those where a device function begins.
-    max_threads, threads_required : the most and the exact number of threads of a block. cluster : blocks of a cluster, where the kernel
-    is compiled for such. assumed : what the input did not say and was filled in. compiler : name and release, where
-    warpbound called one.
+    max_threads, threads_required : the most and the exact number of threads of a block. cluster : blocks of a cluster,
+    where the kernel is compiled for clusters. assumed : what the input lacks and was filled in. compiler : name and
+    release, where warpbound called one.
     """
 
     name: str
