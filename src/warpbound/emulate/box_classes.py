@@ -33,7 +33,7 @@ PARTS = 16  # into which a box is divided, along one axis
 LANES_AT_ONCE = 1 << 19  # lanes of the points of the boxes that are evaluated together
 LOOKED_AT = 8  # one in so many blocks of the grid may be looked at before this is given up
 FIRST_LOOK, DECIDED = 2, 0.5  # divisions after which this share of the grid must be decided
-SHARE_OF_STEPS = 0.1  # of those that an evaluation of all blocks may take
+SHARE_OF_STEPS = 0.5  # of those that an evaluation of all blocks may take, for all divisions together
 _SUMS = frozenset({"add", "move", "to_uniform", "shifted_add", "scaled_add", "shift_left"})
 _OF_PRODUCTS = frozenset({"MOV", "SHL", "IADD", "U32", "WIDE"})  # modifiers of products that are affine
 _NOT_WORDS = frozenset({"EX", "64", "S64", "U64", "packed", "RELU"})  # of comparisons of something else than two words
@@ -213,14 +213,16 @@ def boxes_of_one_path(code: Code, launch: Launch, thread: Ints) -> Boxes | None:
     blocks = prod(launch.grid)
     low, high = np.zeros((1, 3), np.int64), np.array([launch.grid], np.int64) - 1
     done: list[tuple[Ints, Ints, NDArray[np.uint64]]] = []
-    looked_at, decided, divisions, complete = 0, 0, 0, True
+    looked_at, decided, divisions, steps, complete = 0, 0, 0, 0.0, True
     while True:
         path = CornerPath(code, launch, low, high, thread)
         looked_at += path.boxes * path.points
         if looked_at > blocks // LOOKED_AT or looked_at * thread.size > LANES_AT_ONCE:
             return None
+        path.steps = steps
         path.follow(SHARE_OF_STEPS)
-        if path.steps > SHARE_OF_STEPS * MOST_STEPS:
+        steps = path.steps
+        if steps > SHARE_OF_STEPS * MOST_STEPS:
             return None
         complete &= path.complete
         key = path.key.reshape(path.boxes, path.points)

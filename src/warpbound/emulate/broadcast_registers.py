@@ -34,6 +34,7 @@ EVALUATED = ("integer", "predicate", "conversion")  # kinds that work value by v
 RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use, in loops too
 FLOATS = frozenset({"FADD", "FMUL", "FFMA", "FMNMX", "FSEL", "FSET", "FADD32I", "FMUL32I", "FFMA32I"})  # outside loops:
 # those in loops, such as iterations to convergence, would be evaluated for every lane of the grid
+_BRINGING = ("special_register", "constant", "load")  # kinds that bring known values from elsewhere
 _DECIDING = ("branch", "exit", "return", "call")
 
 
@@ -152,7 +153,8 @@ class Code:
                     deciding[at] = True
                     if instructions[at].guard is None:
                         names -= set(self.writes[at])
-                    names |= set(self.reads[at])
+                    if self._is_computed(at) or instructions[at].traits.kind in _BRINGING:
+                        names |= set(self.reads[at])
                 names |= set(conditions[at])
             if names != live[number]:
                 live[number] = frozenset(names)
