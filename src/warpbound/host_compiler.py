@@ -1,8 +1,7 @@
 """Shared libraries made by the host's C compiler, kept in the disk cache."""
 
-import shutil
-import subprocess
-import tempfile
+import ctypes
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,6 +10,22 @@ from warpbound.errors import InputError, MissingTool
 
 COMPILERS = ("cc", "gcc", "clang")
 TIMEOUT_S = 120
+_CPUINFO_B = 8192  # the description of one processor
+
+
+def sources(folder: Path) -> dict[str, str]:
+    """The C files of a folder and their headers, by name."""
+    return {entry.name: entry.read_text("utf-8") for entry in sorted(folder.glob("*.[ch]"))}
+
+
+def loaded_library(
+    what: str, texts: Mapping[str, str], options: Sequence[str], libraries: Sequence[str] = ()
+) -> ctypes.CDLL | None:
+    """The library of the C files in `texts`, made for this processor and loaded; None where that cannot be done."""
+    try:
+        return _loaded(shared_library(what, texts, [*options, "-march=native"], libraries, _processor()))
+    except (InputError, MissingTool, OSError):
+        return None
 
 
 def shared_library(
@@ -21,14 +36,49 @@ def shared_library(
     what : what it is, for an error. machine : of which the library is the code, where options ask for it. Raises
     MissingTool without a C compiler, InputError where it fails.
     """
-    compiler = next((place for name in COMPILERS if (place := shutil.which(name))), None)
+    compiler = _compiler()
     if compiler is None:
         raise MissingTool(f"{what.capitalize()} needs a C compiler (cc).", "Install one: apt install gcc.")
     parts = [compiler, *options, *libraries, machine, *(f"{name}\n{text}" for name, text in texts.items())]
     return cached(digest("library", *parts), lambda: _compiled(what, [compiler, *options], texts, libraries))
 
 
+def _compiler() -> str | None:
+    """The first compiler on the path."""
+    folders = [Path(folder) for folder in os.get_exec_path() if folder]
+    places = (folder / name for name in COMPILERS for folder in folders)
+    return next((str(place) for place in places if os.access(place, os.X_OK) and place.is_file()), None)
+
+
+def _loaded(contents: bytes) -> ctypes.CDLL:
+    """A library that lies in memory alone, or in a file that is deleted at once."""
+    if not hasattr(os, "memfd_create"):
+        import tempfile
+
+        with tempfile.NamedTemporaryFile(prefix="warpbound-", suffix=".so") as library:
+            library.write(contents)
+            library.flush()
+            return ctypes.CDLL(library.name)
+    memory = os.memfd_create("warpbound")  # stays open: to the loader, equal paths are one library
+    with os.fdopen(memory, "wb", closefd=False) as file:
+        file.write(contents)
+    return ctypes.CDLL(f"/proc/self/fd/{memory}")
+
+
+def _processor() -> str:
+    """What the code of one machine needs of another: the processor's features."""
+    try:
+        with Path("/proc/cpuinfo").open("rb") as file:
+            lines = file.read(_CPUINFO_B).decode(errors="replace").splitlines()
+    except OSError:
+        lines = []
+    return next((line for line in lines if line.startswith(("flags", "Features"))), os.uname().machine)
+
+
 def _compiled(what: str, command: Sequence[str], texts: Mapping[str, str], libraries: Sequence[str]) -> bytes:
+    import subprocess  # these two are loaded where there is something to compile
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="warpbound-") as place:
         for name, text in texts.items():
             (Path(place) / name).write_text(text, "utf-8")

@@ -7,7 +7,7 @@ accesses. The pairs are found by one sort; subsets of accesses and of blocks are
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory.sorted_order import begins_of_groups, order_by
+from warpbound.memory.sorted_order import order_and_begins
 from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
@@ -61,8 +61,7 @@ class BlockSectors:
 
 def block_sectors(sector: Ints, block: Ints, turn: Ints) -> BlockSectors:
     """The pairs of some accesses, from the sector and the block of each, (m,), and the turn of each block, (b,)."""
-    order = order_by(sector, block)
-    begins = begins_of_groups(order, sector, block)
+    order, begins = order_and_begins(sector, block)
     pair = np.empty(len(order), np.int64)
     pair[order] = np.cumsum(begins) - 1
     first = order[begins]

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
 from warpbound.memory.banks import tag_bank
+from warpbound.memory.native import library as native
 from warpbound.memory.reuse import Touches, touches
 from warpbound.memory.sectored_lru import run
 from warpbound.memory.sorted_order import HIGH, first_of_each
@@ -81,8 +82,20 @@ def l2(size_bytes: float) -> Cache:
 def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outcome:
     """Outcome from stack distances, after the cache has seen `before`.
 
-    Sets fill evenly, and count as one large set.
+    Sets fill evenly, and count as one large set. The code in C follows each place's list of lines instead.
     """
+    followed = native.lru(_parts(stream), None if before is None else _parts(before), cache.lines)
+    if followed is not None:
+        hit, written_back, left_dirty = followed
+        return Outcome(hit, float(written_back), float(left_dirty))
+    return _by_distances(stream, cache, before)
+
+
+def _parts(stream: Stream) -> native.Accesses:
+    return stream.sector, stream.kind, stream.place
+
+
+def _by_distances(stream: Stream, cache: Cache, before: Stream | None) -> Outcome:
     if before is stream and len(stream.place) and stream.place[0] == stream.place[-1]:
         return _second_round(stream, cache)
     whole, of_second = _joined(before, stream)
@@ -98,7 +111,7 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
     if not len(dirty_stays):
         return Outcome(hit[of_second], 0.0, 0.0)
     gone = _gone(dirty_stays, stay_of_run[_kept_runs(lines, cache)])
-    early = 0.0 if before is None else estimate(before, cache).written_back
+    early = 0.0 if before is None else _by_distances(before, cache, None).written_back
     return Outcome(hit[of_second], gone - early, float(len(dirty_stays)) - gone)
 
 
@@ -232,9 +245,7 @@ def _stays_of_rounds(
     return stays, again
 
 
-def _sectors_of_stays(
-    stream: Stream, stay: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+def _sectors_of_stays(stream: Stream, stay: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Position of the first touch of every sector of every stay, and the stay of every changed sector."""
     key = stay << 2 | stream.sector & 3
     first = np.full(int(key.max(initial=-1)) + 1, -1)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from warpbound.distinct_values import distinct
 from warpbound.memory.block_neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.coalescing import SECTOR_B
+from warpbound.memory.native import library as native
 from warpbound.memory.sorted_order import order_by
 from warpbound.quick_dataclasses import dataclass
 
@@ -89,10 +90,7 @@ def footprint(sector: Ints, block: Ints, array: Ints, sample_of: Sampled, room: 
     numbers = sample_of.blocks[order]
     adjacent = neighbours(numbers, sample_of.grid)
     owner = number[block]
-    shape = len(order), len(room)
-    new, own_sectors = _touches(sector, owner, array, shape)
-    apart = adjacent.patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
-    new_in_patch, _ = _touches(apart, owner, array, shape)
+    new, own_sectors, new_in_patch = _touches(sector, owner, array, adjacent.patch, len(room))
     sample = new.sum(axis=0)
     at_once = min(sample_of.at_once, sample_of.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
@@ -153,8 +151,21 @@ def _added_by_others(new: Reals, group: Ints, sample_of: Sampled, order: Ints) -
     return total
 
 
-def _touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> tuple[Reals, Reals]:
-    """How many sectors each block touches first, in launch order, and at all, by array; (blocks, arrays + 1) each."""
+def _touches(sector: Ints, owner: Ints, array: Ints, patch: Ints, width: int) -> tuple[Reals, Reals, Reals]:
+    """How many sectors each block touches first, in launch order, at all, and first in its patch, by array;
+    (blocks, arrays + 1) each. patch : of each block, (b,).
+    """
+    counts = native.touches(sector, owner, array, patch, width)
+    if counts is not None:
+        new, own, new_in_patch = counts.astype(np.float64)
+        return new, own, new_in_patch
+    new, own = _first_touches(sector, owner, array, (len(patch), width))
+    apart = patch[owner] * (1 << 44) + sector  # each group of neighbours by itself
+    return new, own, _first_touches(apart, owner, array, (len(patch), width))[0]
+
+
+def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> tuple[Reals, Reals]:
+    """The first two of them."""
     in_order = order_by(sector, owner)
     first = np.ones(len(sector), bool)
     first[1:] = sector[in_order][1:] != sector[in_order][:-1]

@@ -21,7 +21,7 @@ from warpbound.memory import banks
 from warpbound.memory.aligned_units import listed, numbered, units
 from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct
-from warpbound.memory.sorted_order import begins_of_groups, order_by
+from warpbound.memory.sorted_order import order_and_begins
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes, matrices
 from warpbound.quick_dataclasses import dataclass
@@ -198,8 +198,8 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
 def sectors_of_pages(accesses: Accesses, page_B: int) -> NDArray[np.int64]:
     """Sectors of the accesses, at least one in every page that they touch: nearly all accesses stay within one page."""
     keys = accesses.pattern.astype(np.int64), (accesses.base >> np.uint64(5)).view(np.int64)
-    place = order_by(*keys)
-    accesses = accesses.rows(place[begins_of_groups(place, *keys)])  # warps of a block read the same column
+    place, begins = order_and_begins(*keys)
+    accesses = accesses.rows(place[begins])  # warps of a block read the same column
     each, per_page = units(accesses.patterns, 5), page_B // SECTOR_B
     count = each.count[accesses.pattern]
     rows = np.flatnonzero(count)
@@ -209,9 +209,7 @@ def sectors_of_pages(accesses: Accesses, page_B: int) -> NDArray[np.int64]:
     return np.concatenate([lowest[within], sector_list(accesses.rows(rows[~within])).sector])
 
 
-def local_words(
-    accesses: Accesses, instructions: tuple[Instruction, ...], warp_base: NDArray[np.uint64]
-) -> Accesses:
+def local_words(accesses: Accesses, instructions: tuple[Instruction, ...], warp_base: NDArray[np.uint64]) -> Accesses:
     """Local accesses at physical addresses, one row per 4 bytes or less of an access.
 
     warp_base : where the local memory of each warp begins, shape (warps,); word i of lane l stands 128 i + 4 l

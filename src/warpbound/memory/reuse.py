@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
-from warpbound.memory.sorted_order import begins_of_groups, order_by
+from warpbound.memory.sorted_order import order_and_begins
 from warpbound.quick_dataclasses import dataclass
 
 SMALL, COUNTED = 16, 32  # of _smaller_before
@@ -99,8 +99,7 @@ class Touches:
 
 def touches(items: Items) -> Touches:
     """The items with their order."""
-    order = order_by(items)
-    return Touches(items, order, begins_of_groups(order, items))
+    return Touches(items, *order_and_begins(items))
 
 
 def stack_distances(items: Items) -> Items:

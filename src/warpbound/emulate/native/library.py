@@ -1,23 +1,17 @@
 """The interpreter as a library of C, compiled once for each machine."""
 
 import ctypes
-import platform
-import tempfile
 from collections.abc import Mapping
 from functools import cache
-from importlib.resources import files
 from pathlib import Path
 
 from warpbound.emulate.native.native_state import CChunk
 from warpbound.emulate.native.step import CStep
-from warpbound.errors import WarpboundError
-from warpbound.host_compiler import shared_library
+from warpbound.host_compiler import loaded_library, sources
 from warpbound.quick_dataclasses import dataclass
 
-OPTIONS = (
-    "-std=gnu11", "-O3", "-march=native", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math",
-    "-fno-strict-aliasing",
-)  # fmt: skip
+FOLDER = Path(__file__).parent / "c"
+OPTIONS = ("-std=gnu11", "-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-trapping-math", "-fno-strict-aliasing")
 
 
 @dataclass(frozen=True)
@@ -28,20 +22,11 @@ class Interpreter:
     operations: Mapping[str, int]
 
 
-def sources() -> dict[str, str]:
-    """The C files of the interpreter, by name."""
-    folder = files("warpbound.emulate.native") / "c"
-    texts = {entry.name: entry.read_text("utf-8") for entry in folder.iterdir() if entry.name.endswith((".c", ".h"))}
-    return dict(sorted(texts.items()))
-
-
 @cache
 def interpreter() -> Interpreter | None:
     """The interpreter; None where it cannot be compiled or loaded, or its layout is another."""
-    try:
-        contents = shared_library("the emulator's interpreter", sources(), OPTIONS, ["-lm"], _processor())
-        loaded = _loaded(contents)
-    except (WarpboundError, OSError):
+    loaded = loaded_library("the emulator's interpreter", sources(FOLDER), OPTIONS, ["-lm"])
+    if loaded is None:
         return None
     loaded.sizes.restype = ctypes.c_long
     if (loaded.sizes(0), loaded.sizes(1)) != (ctypes.sizeof(CStep), ctypes.sizeof(CChunk)):
@@ -50,19 +35,3 @@ def interpreter() -> Interpreter | None:
     names = loaded.operation_names().decode().split()
     loaded.run.restype, loaded.run.argtypes = ctypes.c_int64, (ctypes.POINTER(CChunk), ctypes.c_int64)
     return Interpreter(loaded.run, {name: number for number, name in enumerate(names)})
-
-
-def _loaded(contents: bytes) -> ctypes.CDLL:
-    with tempfile.NamedTemporaryFile(prefix="warpbound-", suffix=".so") as file:
-        file.write(contents)
-        file.flush()
-        return ctypes.CDLL(file.name)
-
-
-def _processor() -> str:
-    """What the code of one machine needs of another: the processor's features."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text("utf-8").splitlines()
-    except OSError:
-        return platform.processor()
-    return next((line for line in lines if line.startswith(("flags", "Features"))), platform.processor())
