@@ -106,14 +106,14 @@ def test_no_board_and_no_level_is_left_out():
 def test_the_a40_and_the_l40_have_one_l1_and_fall_a_fifth_apart():
     """What excuses the A40: one L1 and one prediction, two measurements that no prediction fits within a tenth."""
     a40, l40 = (next(x for x in ALL if key(x) == ("caches", gpu, "knee: L1")) for gpu in ("a40", "l40"))
-    assert a40.measured / l40.measured > (1 + WITHIN) / (1 - WITHIN)
-    assert a40.predicted == pytest.approx(l40.predicted, rel=0.01)
+    assert a40.measurement / l40.measurement > (1 + WITHIN) / (1 - WITHIN)
+    assert a40.prediction == pytest.approx(l40.prediction, rel=0.01)
 
 
 def test_the_page_shows_them():
     text = pages(FOUND)["accuracy/cache-knees.md"]
     for x in ALL:
-        assert f"| {x.corpus} | {x.gpu} | {x.of} | {x.measured:.0f} {x.unit} | {x.predicted:.0f} {x.unit} |" in text
+        assert f"| {x.corpus} | {x.gpu} | {x.of} | {x.measurement:.0f} {x.unit} | {x.prediction:.0f} {x.unit} |" in text
     assert all(why in text for why in EXCUSED.values())
     assert f"{AWAY} times" in text
 
@@ -152,4 +152,4 @@ def test_the_knee_of_the_model_between_the_rows_is_within_a_tenth(x):
     while high > 1.01 * low:
         middle = exp((log(low) + log(high)) / 2)
         low, high = (middle, high) if predicted_rate(found, row, middle) >= half else (low, middle)
-    assert low / x.measured - 1 == pytest.approx(0.0, abs=FURTHER.get(key(x), WITHIN))
+    assert low / x.measurement - 1 == pytest.approx(0.0, abs=FURTHER.get(key(x), WITHIN))

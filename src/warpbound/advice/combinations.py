@@ -46,7 +46,7 @@ def _both(first: Variant, second: Variant, gains: Mapping[str, float]) -> Varian
         change=f"{first.change}; and {second.change}{ALONE}{alone})",
         place="source" if "source" in (first.place, second.place) else "option",
         question=second.question,
-        allowed=EXACT if first.allowed == second.allowed == EXACT else ROUNDED,
+        exactness=EXACT if first.exactness == second.exactness == EXACT else ROUNDED,
         line=first.line or second.line,
         apply=" ".join(word for word in (first.apply, second.apply) if word),
         per_thread=first.per_thread * second.per_thread,

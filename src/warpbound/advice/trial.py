@@ -147,7 +147,7 @@ def _row(original: Original, variant: Variant, program: Program) -> TriedChange:
         return _refused(original, variant, f"No time: {time.why_not}.")
     speedup = now.time_s / time.time_s
     verdict = Verdict("untested") if speedup < WORTH else _verdict(original, variant, program)
-    if verdict.outcome == "rounding" and variant.allowed == EXACT:
+    if verdict.outcome == "rounding" and variant.exactness == EXACT:
         reason = f"results differ by {verdict.error:.2g} of the largest one, which this change must not"
         verdict = Verdict("different", verdict.error, reason)
     return replace_fields(

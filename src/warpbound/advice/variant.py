@@ -29,7 +29,7 @@ class Question:
 class Variant:
     """A change of a question.
 
-    mechanism : its section in docs/advice.md. place : what changes. allowed : what may become of the results.
+    mechanism : its section in docs/advice.md. place : what changes. exactness : what may become of the results.
     line : of the source, from 1. apply : the words to add to the command line; "" where the source changes.
     per_thread : elements along x that a thread takes where it took one.
     """
@@ -38,7 +38,7 @@ class Variant:
     change: str
     place: Place
     question: Question
-    allowed: str = EXACT
+    exactness: str = EXACT
     line: int | None = None
     apply: str = ""
     per_thread: int = 1

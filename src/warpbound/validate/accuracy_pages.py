@@ -180,5 +180,5 @@ def _knees(validation: Validation) -> Parts:
 
 
 def _knee(x: KneeComparison) -> str:
-    numbers = f"{x.measured:.0f} {x.unit} | {x.predicted:.0f} {x.unit} | {100 * x.error:+.1f}"
+    numbers = f"{x.measurement:.0f} {x.unit} | {x.prediction:.0f} {x.unit} | {100 * x.error:+.1f}"
     return f"| {x.corpus} | {x.gpu} | {x.of} | {numbers} |"

@@ -38,18 +38,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class KneeComparison:
-    """One curve of a board. of : what the number is of. predicted, measured : kB or GB/s."""
+    """One curve of a board. of : what the number is of. measurement, prediction : kB or GB/s."""
 
     corpus: str
     gpu: str
     of: str
     unit: str
-    measured: float
-    predicted: float
+    measurement: float
+    prediction: float
 
     @property
     def error(self) -> float:
-        return self.predicted / self.measured - 1.0
+        return self.prediction / self.measurement - 1.0
 
 
 def shape(curve: Curve) -> Shape:
