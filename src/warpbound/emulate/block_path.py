@@ -26,7 +26,7 @@ from warpbound.emulate.counted_rounds import (
     rounds_alike,
 )
 from warpbound.emulate.handler_building import BROKEN
-from warpbound.emulate.hashed_keys import added, odd_numbers
+from warpbound.emulate.hashed_keys import odd_numbers, with_word
 from warpbound.emulate.state import LANES, State
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch
@@ -344,7 +344,7 @@ class Path:
             return
         weights = odd_numbers(at, rounds[0].size).reshape(rounds.shape[1:])
         word = (rounds.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
-        self.key = added(self.key, at, word)
+        self.key = with_word(self.key, at, word)
 
     def _both_ways(self, at: int) -> bool:
         """Follow a branch that data decide both ways, but into a loop only once."""
@@ -384,7 +384,7 @@ class Path:
             bits = np.packbits(lanes, axis=-1, bitorder="little")
             whole = bits.view(np.uint32) if width == LANES else bits
             word = whole[:, :, 0].astype(np.uint64) @ self.weights[:warps]
-        self.key = added(self.key, at, word)
+        self.key = with_word(self.key, at, word)
 
     def _note_choice(self, at: int) -> None:
         """Add to the keys whether all, some or no lanes of a block choose the first of two values."""
@@ -394,4 +394,4 @@ class Path:
         value = self.x.get_predicate(places[0][1])
         if np.ndim(value) and value.shape[0] > 1:
             jumping, others = value & self.x.mask, ~value & self.x.mask
-            self.key = added(self.key, at, 2 * jumping.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))
+            self.key = with_word(self.key, at, 2 * jumping.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)  # odd, its bits well mixed
 
 
-def added(key: NDArray[np.uint64], at: int, word: Any) -> NDArray[np.uint64]:
+def with_word(key: NDArray[np.uint64], at: int, word: Any) -> NDArray[np.uint64]:
     """The keys with a word of an instruction, (blocks,)."""
     key = (key ^ np.uint64(at + 1)) * _FACTOR
     return np.asarray(((key ^ key >> np.uint64(29)) + word) * _FACTOR)

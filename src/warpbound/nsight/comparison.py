@@ -13,7 +13,7 @@ from warpbound.analysis.case import checked_case
 from warpbound.analysis.static import Work
 from warpbound.nsight.clocks import duration_s
 from warpbound.nsight.counters import COUNTERS, Counter, Prediction, has_ecc, measured
-from warpbound.nsight.differences import explained
+from warpbound.nsight.differences import explanation
 from warpbound.nsight.inference import inferred
 from warpbound.nsight.launch_case import LaunchCase
 from warpbound.nsight.report_file import ProfiledLaunch
@@ -97,7 +97,7 @@ def _counter(counter: Counter, row: tuple[str, float], x: LaunchCase, prediction
     ratio = our_value / value if our_value is not None and value else None
     return ComparedCounter(
         name=name, unit=counter.unit, measured=value, predicted=our_value, ratio=ratio,
-        explained=explained(name, value, ratio, x, prediction.result),
+        explained=explanation(name, value, ratio, x, prediction.result),
     )  # fmt: skip
 
 

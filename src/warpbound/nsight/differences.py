@@ -27,7 +27,7 @@ STAYS = (
 )
 
 
-def explained(name: str, value: float, ratio: float | None, x: LaunchCase, result: KernelResult) -> str | None:
+def explanation(name: str, value: float, ratio: float | None, x: LaunchCase, result: KernelResult) -> str | None:
     """A sentence for a counter whose prediction is off; None where it is close or nothing is known."""
     if ratio is not None and abs(ratio - 1.0) <= CLOSE:
         return None

@@ -7,7 +7,7 @@ from warpbound.machine import Gpu
 from warpbound.program.kernel import Program
 
 
-def paced(program: Program, machine: Gpu) -> Program:
+def with_issue_table_notes(program: Program, machine: Gpu) -> Program:
     """The program with a note on its timing, where control words do not give it and a table does."""
     table = timing(machine.arch, machine.key)
     if table is None or any(instruction.control is not None for instruction in program.instructions):
@@ -16,7 +16,7 @@ def paced(program: Program, machine: Gpu) -> Program:
 
 
 def _notes(table: Timing, program: Program) -> list[str]:
-    distances = ", ".join(f"{key.replace('_', ' ')} {_written(value)}" for key, value in table.cycles.items())
+    distances = ", ".join(f"{key.replace('_', ' ')} {_slashed(value)}" for key, value in table.cycles.items())
     notes = [f"cycles between instructions by the table of {table.name}: {distances}"]
     if table.get("pair") is not None and not any(instruction.pairs for instruction in program.instructions):
         notes.append("pairs are not marked: taken greedily in program order, never two loads")
@@ -25,5 +25,5 @@ def _notes(table: Timing, program: Program) -> list[str]:
     return notes
 
 
-def _written(cycles: tuple[float, ...]) -> str:
+def _slashed(cycles: tuple[float, ...]) -> str:
     return "/".join(f"{cycle:g}" for cycle in cycles)

@@ -20,7 +20,7 @@ from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import compile_cuda, compilers_of
 from warpbound.program.fatbin import is_binary
 from warpbound.program.header_packages import MissingHeader
-from warpbound.program.issue_table_notes import paced
+from warpbound.program.issue_table_notes import with_issue_table_notes
 from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import named, plain_name, spelled
 from warpbound.program.machine_code import from_cubin
@@ -272,7 +272,7 @@ def _one_of(
 
 
 def _fitting(kernels: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
-    return tuple(paced(fits(kernel, machine), machine) for kernel in kernels)
+    return tuple(with_issue_table_notes(fits(kernel, machine), machine) for kernel in kernels)
 
 
 def _only(kernels: Sequence[Program]) -> Program:
