@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from warpbound.adapt.resources import demand
-from warpbound.headline.block_residence import Block, behind, crowd, joined, residence, without_pipes
+from warpbound.headline.block_residence import Block, behind, crowd, in_step, joined, residence, without_pipes
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
@@ -16,12 +16,14 @@ from warpbound.headline.queue_demands import crowded
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Piece
+from warpbound.workload.records import OTHERS
 
 A100 = gpu("a100-sxm-80gb")
 CLOCK = 1.41e9
 WARPS, WAVEFRONTS = 32.0, 33.0  # of a warp that goes through a tile with one store and one load of 32 conflicts
 LOADS = Piece(1.0, 1.0, 0.5, 1.0, {"issue": 0.5, "lsu": 0.5, "shared": 1 / WAVEFRONTS, "l1": 0.5})
 STORES = Piece(1.0, 0.0, 0.5, 0.0, {"issue": 0.5, "lsu": 0.5, "shared": 1 - 1 / WAVEFRONTS, "l1": 0.5})
+HIDDEN = tuple(max(0.0, 1.0 - others / 2) for others in OTHERS)  # by two other warps
 
 
 # ---------------------------------------------------------------- a pipe that blocks share
@@ -172,6 +174,13 @@ def test_small_blocks_in_step_share_the_sub_cores() -> None:
     assert busy(3.0, 4.0) == pytest.approx(busy(4.0, 4.0))
     assert busy(1.0, 16.0) == pytest.approx(busy(4.0, 4.0))
     assert busy(14.0, 2.0) == pytest.approx(busy(16.0, 2.0))
+
+
+def test_more_warps_hide_more_of_a_latency() -> None:
+    """Down to one of the four waits of 25 that the first of all warps has in any case."""
+    one = Block(0.0, 0.0, 100.0, 10.0, 0.0, 0.0, 8.0, 10.0, 4.0, 1.0, 1.0)
+    two = replace(one, joins=2.0, pieces=(replace(one, left=HIDDEN),))
+    assert [float(in_step(two, [200.0], others)) for others in (0.0, 1.0, 2.0, 9.0)] == [300.0, 250.0, 225.0, 225.0]
 
 
 def test_blocks_in_step_take_longer_and_the_interval_reaches_those_that_drift_apart() -> None:

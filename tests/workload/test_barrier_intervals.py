@@ -20,6 +20,7 @@ from warpbound.workload import Piece
 from warpbound.workload.barrier_intervals import MOST_KINDS, Stream, barriers, of_all, pieces
 from warpbound.workload.dynamic import stretched
 from warpbound.workload.pipelined_block import PRODUCTS
+from warpbound.workload.records import OTHERS
 
 LOAD_STORE_TURN = """
     B------:R-:W0:-:S01  LDG.E R2, [R4.64]
@@ -43,9 +44,10 @@ def found(
     joins: Sequence[tuple[int, ...]] = (),
     queue: str = "",
     longer: float = 1.0,
+    turns: np.ndarray | None = None,
 ) -> tuple[Piece, ...]:
     """Two resources: `issue`, a cycle of each, and `add`, a cycle of FADD; queue : in which FADDs wait; longer : times
-    that the whole path is as long as the streams."""
+    that the whole path is as long as the streams; turns : as of `pieces`."""
     instructions = code(text)
     waits = tuple(replace(wait, queue=queue) if one.opcode == "FADD" else wait
                   for one, wait in zip(instructions, waits_of(instructions), strict=True))  # fmt: skip
@@ -57,7 +59,7 @@ def found(
 
     recorded = [Stream(tuple(stream), *own) for stream, *own in zip(streams, joins or [()] * len(streams), strict=True)]
     return pieces(recorded, instructions, waits, typical, np.array(executed, np.float64), asked,
-                  np.ones(len(instructions)) if lanes is None else np.array(lanes))  # fmt: skip
+                  np.ones(len(instructions)) if lanes is None else np.array(lanes), turns=turns)  # fmt: skip
 
 
 def test_a_load_before_the_barrier_and_its_use_behind_it() -> None:
@@ -201,6 +203,23 @@ def test_a_part_of_a_long_stream_has_the_paths_of_the_whole() -> None:
     whole, part = found(*turns), found(*turns, longer=2.5)
     assert [piece.path for piece in part] == pytest.approx([piece.path for piece in whole])
     assert sum(piece.path for piece in part) == pytest.approx(1.0)
+
+
+def test_what_lies_between_a_load_and_its_wait_hides_it_from_as_many_warps() -> None:
+    text = """
+        B------:R-:W0:-:S01  LDG.E R2, [R4.64]
+        B------:R-:W-:-:S04  FADD R3, R3, R3
+        B------:R-:W-:-:S04  FADD R5, R3, R3
+        B0-----:R-:W-:-:S05  STS [R0], R2
+        B------:R-:W-:-:S05  BAR.SYNC.DEFER_BLOCKING 0x0
+        B------:R-:W-:-:S05  EXIT
+    """
+    stream, two_each = [tuple(range(6))], np.array([0.0, 2.0, 2.0, 0.0, 0.0, 0.0])
+    loading, last = found(stream, [1.0] * 6, text, turns=two_each)
+    waited = schedule(stream[0], code(text), waits_of(code(text))).waited[3]
+    assert loading.left == pytest.approx([max(0.0, 1 - 4 * others / waited) for others in OTHERS])
+    assert found(stream, [1.0] * 6, text)[0].left == (1.0,) * len(OTHERS)  # no pipe is known
+    assert last.left == ()
 
 
 def test_no_barrier_no_pieces() -> None:

@@ -28,6 +28,8 @@ from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import block_numbers, warning
 from warpbound.emulate.value_dependence import draws_work_from_counter
+from warpbound.headline.queue_demands import SUB_CORE
+from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory.counters import COUNTERS
 from warpbound.memory.static_accesses import Access, Predicted
@@ -56,7 +58,7 @@ from warpbound.workload.dynamic import (
     timed_stream,
     trip_counts,
 )
-from warpbound.workload.files.lanes import on_board
+from warpbound.workload.files.lanes import PIPE_OF, on_board
 from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.static import intervals, iterations
 
@@ -167,7 +169,16 @@ def _pieces(
 
     passes = WARP * len(trace.warps) * np.maximum(1, trace.executed.max(axis=0))
     lanes = trace.threads.sum(axis=0) / passes
-    return pieces(streams, instructions, average.waits, average.schedule, executions, asked, lanes, stops)
+    whole = asked(executions)
+    tightest = max(SUB_CORE, key=lambda name: whole[name])
+    both = zip(instructions, facts, strict=True)
+    turns = np.array([0.0 if instruction.skipped else _holds(fact, tightest) for instruction, fact in both])
+    return pieces(streams, instructions, average.waits, average.schedule, executions, asked, lanes, stops, turns)
+
+
+def _holds(fact: OpcodeFacts, pipe: str) -> float:
+    """Cycles for which an instruction holds a pipe of its sub-core."""
+    return 1.0 if pipe == "issue" else sum(cycles for unit, cycles in fact.demand.items() if PIPE_OF.get(unit) == pipe)
 
 
 def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:

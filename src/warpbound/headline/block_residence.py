@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from warpbound.bounds import Real
 from warpbound.quick_dataclasses import dataclass
+from warpbound.workload.records import OTHERS
 
 ONE_BARRIER = 2.0  # joins: the barrier, and the end
 
@@ -38,6 +39,7 @@ class Block:
     load_joins: Real = 1.0  #     those of them that end a load phase                               [1]
     rounds: Real = 0.0      #     load phases of warps that no barrier holds: they may take turns       [1]
     farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
+    left: tuple[float, ...] = ()  # share of `memory` beside OTHERS warps that take their turns; empty: none is known
     pieces: tuple["Block", ...] = ()  # the same from barrier to barrier, without start and store; empty: not known
 
 
@@ -46,20 +48,29 @@ def residence(x: Block) -> NDArray[np.float64]:
     return np.asarray(x.start + x.store + sum(map(_lasts, _pieces(x)), np.zeros(())))
 
 
-def in_step(x: Block, busy: Sequence[Real]) -> NDArray[np.float64]:
+def in_step(x: Block, busy: Sequence[Real], others: Real = 0.0) -> NDArray[np.float64]:
     """Residence while all blocks of an SM are between the same two barriers at the same time, s.
 
     Blocks that begin together share the pipes evenly, reach each barrier together, end together, and are replaced
     together: while they load, nothing is computed. So do blocks of one barrier, and those that load again and again in
     a loop with barriers. Others drift apart, such as trees of several barriers after one load: 0, as where pieces are
     not known.
-    busy : for each piece, time that the resident blocks keep its tightest pipe busy, s.
+    Warps that wait for loads several times between two barriers take turns, too: what lies between a load and the wait
+    for it hides as much of its latency as all of them need for it; the rest comes on top of the tightest pipe's time.
+    busy : for each piece, time that the resident blocks keep its tightest pipe busy, s. others : warps beside one that
+    are resident on a sub-core.
     """
     again = any(np.any(np.greater(piece.load_joins, 1.0)) for piece in x.pieces)
     if not x.pieces or not (again or np.all(np.equal(x.joins, ONE_BARRIER))):
         return np.zeros(())
     crowded = tuple(replace(piece, busy=of_all) for piece, of_all in zip(x.pieces, busy, strict=True))
-    return residence(replace(x, pieces=crowded))
+    lasts = (np.maximum(_lasts(piece), piece.busy + _unhidden(piece, others)) for piece in crowded)
+    return np.asarray(x.start + x.store + sum(lasts, np.zeros(())))
+
+
+def _unhidden(x: Block, others: Real) -> NDArray[np.float64]:
+    """Waits for memory that are left beside so many other warps of the sub-core, s."""
+    return np.asarray(np.multiply(x.memory, np.interp(others, OTHERS, x.left) if x.left else 0.0))
 
 
 def taking_turns(x: Block, pipes: Real) -> NDArray[np.float64]:

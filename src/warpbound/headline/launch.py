@@ -18,7 +18,7 @@ from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import SUB_CORE, block, crowded, flow, tightest
+from warpbound.headline.queue_demands import SUB_CORE, block, crowded, flow, others, tightest
 from warpbound.headline.stall_reasons import stalls
 from warpbound.quick_dataclasses import dataclass
 
@@ -96,7 +96,8 @@ def circulating(x: ActiveWork, values: Parameters, population: Real, block: Bloc
     flowing = drifting(x, values, population, block)
     pipes = [np.multiply(population, queue.demand) for name, queue in flowing.queues.items() if name in SUB_CORE]
     turns = taking_turns(block, np.maximum.reduce(np.broadcast_arrays(0.0, *pipes)))
-    return replace(flowing, in_step=np.maximum(in_step(block, crowded(x, values, population)), turns))
+    together = in_step(block, crowded(x, values, population), others(x, population))
+    return replace(flowing, in_step=np.maximum(together, turns))
 
 
 def steady(

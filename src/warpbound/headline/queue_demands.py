@@ -156,6 +156,7 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
             segments=max(times * piece.times, phased * piece.phases),
             joins=times * piece.times,
             load_joins=min(times * piece.times, phased * piece.phases),
+            left=piece.left,
         )
         for piece in pieces
     )
@@ -167,6 +168,11 @@ def crowded(x: ActiveWork, values: Parameters, population: Real) -> list[NDArray
     every = _of_warps(x, values, blocks * x.warps_per_block, blocks * _warp_slots(x))
     demands = [_in_piece(x, every, piece).values() for piece in _known_pieces(x.work)]
     return [np.maximum.reduce(np.broadcast_arrays(*cycles)) / x.clock_hz for cycles in demands]
+
+
+def others(x: ActiveWork, population: Real) -> NDArray[np.float64]:
+    """Warps beside one that are resident on the fullest sub-core."""
+    return np.asarray(np.maximum(0.0, np.ceil(np.ceil(population) * _warp_slots(x) / x.sub_cores) - 1.0))
 
 
 def _known_pieces(work: Workload) -> tuple[Piece, ...]:

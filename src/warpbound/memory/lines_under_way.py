@@ -2,9 +2,10 @@
 
 Source   A load of a line that was asked for is merged with the miss and answered with it, as in all caches that do not
          block: D. Kroft, "Lockup-free instruction fetch/prefetch cache organization", ISCA 1981.
-Models   Warps of a block in step. A load is under way until its warp waits for its scoreboard; where another load of
-         the block finds one of its sectors before that, it is answered when the first one is.
-Omits    Warps that run ahead; lines that other blocks asked for; copies to shared memory, which end at no scoreboard.
+Models   Warps of the blocks that an SM has at the same time, in step. A load is under way until its warp waits for its
+         scoreboard; where another load of these blocks finds one of its sectors before that, it is answered when the
+         first one is.
+Omits    Warps that run ahead; copies to shared memory, which end at no scoreboard.
 """
 
 from collections.abc import Sequence
@@ -47,12 +48,12 @@ def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], acces
 class Loaded:
     """Sectors that loads ask L1 for, (m,) each.
 
-    sector : its number. block : of the load. rank : position in time when warps keep step. hit : L1 has it, or has
-    asked for it. when : number of the access among those of its warp.
+    sector : its number. resident : number of the blocks that the SM has at that time. rank : position in time when
+    warps keep step. hit : L1 has it, or has asked for it. when : number of the access among those of its warp.
     """
 
     sector: Ints
-    block: Ints
+    resident: Ints
     rank: Ints
     hit: NDArray[np.bool_]
     when: Ints
@@ -63,8 +64,8 @@ def answered_with(x: Loaded, of: Course) -> Ints:
     result = np.arange(len(x.sector))
     if not x.hit.any() or not len(of.issued):
         return result
-    order = order_by(x.block, x.sector, x.rank)
-    begins = np.flatnonzero(begins_of_groups(order, x.block, x.sector))
+    order = order_by(x.resident, x.sector, x.rank)
+    begins = np.flatnonzero(begins_of_groups(order, x.resident, x.sector))
     first = np.repeat(begins, np.diff(np.append(begins, len(order))))
     miss = np.maximum.accumulate(np.where(x.hit[order], -1, np.arange(len(order))))
     at = np.minimum(x.when, len(of.issued) - 1)

@@ -288,9 +288,9 @@ def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], w
     stream = max(trace.streams.values(), key=len)
     warp = accesses.warp.astype(np.int64)
     when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
-    block, rank = block_of_warp(trace)[warp][at[own]], way.rows.rank[at[own]]
+    resident = (way.rows.turn * way.machine.sm_count + way.rows.sm)[at[own]]
     way_of_warp = lines_under_way.course(program.instructions, stream, recorded)
-    loaded = lines_under_way.Loaded(way.sectors.sector[own], block, rank, way.near.hit[own], when)
+    loaded = lines_under_way.Loaded(way.sectors.sector[own], resident, way.rows.rank[at[own]], way.near.hit[own], when)
     with_miss = lines_under_way.answered_with(loaded, way_of_warp)
     result[own] = own[with_miss]
     return result

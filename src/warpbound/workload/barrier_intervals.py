@@ -21,7 +21,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload.pipelined_block import PRODUCTS
-from warpbound.workload.records import Piece
+from warpbound.workload.records import OTHERS, Piece
 
 MOST_KINDS = 64  # of pieces that are distinguished; with more, a block's work counts as even
 BEYOND_SM = frozenset({"l1", "l2", "dram"})  # causes of latency that are loads under way
@@ -71,24 +71,30 @@ class _Cut:
 
 @dataclass(frozen=True)
 class _Path:
-    """Cycles waited for loads and all others, and load phases, of each piece, (pieces,) or (warps, pieces)."""
+    """Cycles waited for loads and all others, and load phases, of each piece, (pieces,) or (warps, pieces).
+
+    left : cycles waited if that many other warps take their turns, (..., OTHERS).
+    """
 
     waits: Reals
     others: Reals
     phases: Reals
+    left: Reals
 
 
 def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     streams: Iterable[Stream], instructions: Sequence[Instruction], timing: Sequence[Wait], typical: Schedule,
-    executions: Reals, request: Asked, lanes: Reals, whole: NDArray[np.bool_] | None = None,
+    executions: Reals, request: Asked, lanes: Reals, whole: NDArray[np.bool_] | None = None, turns: Reals | None = None,
 ) -> tuple[Piece, ...]:  # fmt: skip
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
     streams : of the recorded warps. typical : the schedule of the one that stands for all. executions : times that the
     mean warp issues each instruction, (instructions,); request : what this many executions ask of each resource.
     lanes : the share of the block's that takes part in each instruction, (instructions,). whole : barriers at which
-    all warps stop, (instructions,); None: all barriers.
+    all warps stop, (instructions,); None: all barriers. turns : cycles that each instruction holds the tightest pipe of
+    a sub-core, (instructions,); None: none is known.
     """
+    turns = np.zeros(len(instructions)) if turns is None else turns
     stops = barriers(instructions, timing) if whole is None else whole
     cuts = [_cut(stream, stops, timing) for stream in streams if stream.indices]
     most = max((len(cut.begins) for cut in cuts), default=1)
@@ -98,8 +104,8 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
         return ()
     at_hand = {(typical.stream, id(timing)): typical} if typical.times == 1.0 else {}
     schedules = [at_hand.get(cut.alike) or schedule(cut.stream.tolist(), instructions, cut.timing) for cut in cuts]
-    slowest = _slowest([_path(cut, each) for cut, each in zip(cuts, schedules, strict=True)])
-    own = _path(_cut(Stream(typical.stream), stops, timing), typical)
+    slowest = _slowest([_path(cut, each, turns) for cut, each in zip(cuts, schedules, strict=True)])
+    own = _path(_cut(Stream(typical.stream), stops, timing), typical, turns)
     if not own.waits.any():
         slowest = replace(slowest, waits=np.zeros_like(slowest.waits), others=slowest.waits + slowest.others)
     shares = _shares(cuts, kinds, len(instructions))
@@ -116,6 +122,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
             demand=want,
             taking_part=_taking_part(cuts, kinds == kind, instructions, lanes),
             behind_products=kind in behind,
+            left=_left(slowest, kinds == kind),
         )
         for kind, want in enumerate(wants)
     ]
@@ -155,7 +162,7 @@ def _kinds(cuts: Sequence[_Cut]) -> Whole:
     return np.array([numbers.setdefault(key, len(numbers)) for key in alike])
 
 
-def _path(cut: _Cut, schedule: Schedule) -> _Path:
+def _path(cut: _Cut, schedule: Schedule, turns: Reals) -> _Path:
     """Of one warp alone, (pieces,)."""
     beyond = np.array([
         sum(share for cause, share in wait.causes if cause in BEYOND_SM) if wait.loads else 0.0 for wait in cut.timing
@@ -169,7 +176,16 @@ def _path(cut: _Cut, schedule: Schedule) -> _Path:
     ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
             for phase in schedule.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
-    return _Path(waits, np.diff(np.append(begins, end)) - waits, phases)
+    at, before = np.flatnonzero(of_loads), np.cumsum(turns[cut.stream]) - turns[cut.stream]
+    between, places = before[at] - before[holder[at]], cut.piece_of(at)
+    left = [_summed(places, np.maximum(0.0, of_loads[at] - others * between), count) for others in OTHERS]
+    return _Path(waits, np.diff(np.append(begins, end)) - waits, phases, np.stack(left, axis=-1))
+
+
+def _left(path: _Path, own: NDArray[np.bool_]) -> tuple[float, ...]:
+    """As in `Piece`, of these pieces."""
+    left = path.left[own].sum(axis=0).tolist()
+    return tuple(each / left[0] for each in left) if left[0] > 0 else ()
 
 
 def _behind_products(cuts: Sequence[_Cut], kinds: Whole, products: Sequence[int]) -> set[int]:
@@ -199,11 +215,11 @@ def _summed(number: Whole, values: Reals, count: int) -> Reals:
 
 def _slowest(warps: Sequence[_Path]) -> _Path:
     """In each piece that of the warp that takes longest, (pieces,)."""
-    waits, others, phases = (
-        np.array([getattr(warp, name) for warp in warps]) for name in ("waits", "others", "phases")
+    waits, others, phases, left = (
+        np.array([getattr(warp, name) for warp in warps]) for name in ("waits", "others", "phases", "left")
     )
     last = np.argmax(waits + others, axis=0), np.arange(waits.shape[1])
-    return _Path(waits[last], others[last], phases[last])
+    return _Path(waits[last], others[last], phases[last], left[last])
 
 
 def _shares(cuts: Sequence[_Cut], kinds: Whole, instructions: int) -> Reals:
