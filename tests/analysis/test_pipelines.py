@@ -97,6 +97,11 @@ def row(**changes):
     (row(lines=[3], binds="tensor", enough_stages=2),
      "Copies of line 3: 3.0 of 4 stages are in flight; the tensor pipe binds. 2 stages would do and free 64 KiB."),
     (row(lines=[], enough_stages=None), "3.0 of 4 stages are in flight; the copy engine binds."),
+    (row(lines=[], asking=1, multiplying=8),
+     "3.0 of 4 stages are in flight; the copy engine binds. 1 warp asks for copies, 8 multiply."),
+    (row(lines=[], asking=2, multiplying=1, both=1),
+     "3.0 of 4 stages are in flight; the copy engine binds. "
+     "2 warps of the block ask for copies, 1 multiplies, 1 does both."),
 ])  # fmt: skip
 def test_the_sentence(pipeline, words):
     assert sentence(pipeline) == words
@@ -120,6 +125,7 @@ def test_a_cluster_of_two_pairs_of_blocks():
     entry = warpbound.analyze(program, warpbound.gpu("b200"), launch)
     (row,) = entry["pipelines"]
     assert (row["stages"], row["stage_bytes"], row["fills"]) == (6, STAGE_B, 16)
+    assert (row["asking"], row["multiplying"], row["both"]) == (1, 1, 0)
     assert entry["sample"]["sampling_error"] == pytest.approx(0, abs=1e-9)
     tensor = next(x["cycles_per_warp"] for x in entry["bounds"] if x["resource"] == "tensor")
     assert tensor == pytest.approx(128 * 256 * 1024 / 4096 / 4, rel=0.05)  # four warps a block, 4096 a cycle and SM

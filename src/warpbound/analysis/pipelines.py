@@ -323,9 +323,26 @@ def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int,
         cycles_per_fill=course.cycles / len(ring.fills),
         under_way=mean.under_way, landed=mean.landed, in_use=mean.in_use, free=mean.free,
         waiting=waiting, copy_engine=min(1.0, busy), tensor=min(1.0, tensor),
-        binds=_binds((waiting, busy, tensor), mean.free, pace),
+        binds=_binds((waiting, busy, tensor), mean.free, pace), **_roles(block, ring),
         enough_stages=min(enough) if len(times) > 1 else None,
     )  # fmt: skip
+
+
+def _roles(block: Block, ring: Ring) -> dict[str, int]:
+    """How many warps of the first block ask for copies, multiply, and do both."""
+    meetings, full = block.meetings, set(ring.barriers)
+    products = [at for at, code in enumerate(block.case.program.instructions) if code.traits.tensor]
+
+    def asks(events: dict[int, list[Event]]) -> bool:
+        copies = (event for many in events.values() for event in many if event.kind is Kind.COPY)
+        return any(barrier in full for event in copies for barrier, _ in event.barriers)
+
+    own = [warp for warp, number in enumerate(meetings.blocks) if number == meetings.blocks[0]]
+    asking = {warp for warp in own if asks(meetings.events[warp])}
+    multiplying = {
+        warp for warp in own if np.isin(meetings.streams[warp], list({*products} - meetings.off[warp])).any()
+    }
+    return {"asking": len(asking), "multiplying": len(multiplying), "both": len(asking & multiplying)}
 
 
 def _waiting(block: Block, course: Timeline, ring: Ring) -> float:

@@ -33,7 +33,19 @@ def sentence(row: Pipeline) -> str:
     if row.enough_stages is not None and row.enough_stages < row.stages:
         saved = (row.stages - row.enough_stages) * row.stage_bytes / 1024
         words += f" {count(row.enough_stages, 'stage')} would do and free {saved:.4g} KiB."
-    return words
+    return f"{words} {_roles(row)}".rstrip()
+
+
+def _roles(row: Pipeline) -> str:
+    """Which warps ask for copies and which multiply; nothing where none does one of them."""
+    if not row.asking or not row.multiplying:
+        return ""
+    asking, multiplying = count(row.asking, "warp"), row.multiplying
+    do, starts = "asks" if row.asking == 1 else "ask", "multiplies" if multiplying == 1 else "multiply"
+    if not row.both:
+        return f"{asking} {do} for copies, {multiplying} {starts}."
+    same = f"{row.both} {'does' if row.both == 1 else 'do'} both"
+    return f"{asking} of the block {do} for copies, {multiplying} {starts}, {same}."
 
 
 def _lines(row: Pipeline) -> str:

@@ -35,3 +35,6 @@ class Pipeline(msgspec.Struct, frozen=True, kw_only=True):
         AtLeastOne | None,
         Meta(description="Fewest stages that take no longer; null where no other number was tried"),
     ]
+    asking: Annotated[Whole, Meta(description="Warps of the block that ask for these copies")] = 0
+    multiplying: Annotated[Whole, Meta(description="Warps of the block that start matrix products")] = 0
+    both: Annotated[Whole, Meta(description="Warps that do both")] = 0
