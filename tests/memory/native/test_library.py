@@ -17,6 +17,8 @@ KEYS = {
     ),
     "the largest and the least": lambda random, n: random.choice([-(1 << 63), (1 << 63) - 1, 0], n),
     "ascending": lambda random, n: np.sort(random.integers(0, 50, n)),
+    "just narrow enough with 2500 places": lambda random, n: random.integers(0, 1 << 52, n),
+    "just too wide": lambda random, n: random.integers(0, 1 << 53, n),
     "too wide to pack": lambda random, n: random.integers(0, 1 << 62, n),
     "alike": lambda random, n: np.full(n, -7),
 }  # fmt: skip
