@@ -5,11 +5,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+MARKED = 4  # possible values for each one, up to which marking them is quicker than sorting
+
 
 def distinct(values: Any) -> NDArray[Any]:
     """As `np.unique` of values alone, which loads `numpy.ma`, and hashes before it sorts."""
     ordered = np.sort(values, axis=None)
     return ordered[np.concatenate(([True], ordered[1:] != ordered[:-1]))] if ordered.size else ordered
+
+
+def distinct_below(end: int, values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """The distinct values of an array that has none below 0 or from `end` on."""
+    if end > MARKED * len(values):
+        return distinct(values)
+    marked = np.zeros(end, np.bool_)
+    marked[values] = True
+    return np.flatnonzero(marked)
 
 
 def distinct_without(values: Any, others: Any) -> NDArray[Any]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from warpbound.distinct_values import among, distinct, distinct_without
+from warpbound.distinct_values import among, distinct, distinct_below, distinct_without
 from warpbound.memory.reuse import stack_distances
 from warpbound.memory.sorted_order import first_of_each, groups, order_by
 
@@ -32,6 +32,13 @@ def test_orders_and_distinct_values(name, count):
     assert np.array_equal(first_of_each(key), np.unique(key, return_index=True)[1])
     pairs = np.unique(np.stack([other, key], axis=1), axis=0, return_inverse=True)[1]
     assert np.array_equal(groups(other, key), pairs.ravel())
+
+
+@pytest.mark.parametrize("end", [1, 40, 4000, 4001])
+@pytest.mark.parametrize("count", [0, 1, 1000])
+def test_distinct_values_below_an_end(end, count):
+    values = np.random.default_rng(end).integers(0, end, count)
+    assert np.array_equal(distinct_below(end, values), np.unique(values))
 
 
 @pytest.mark.parametrize("count", [1, 15, 16, 17, 33, 400])

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.distinct_values import distinct
+from warpbound.distinct_values import distinct_below
 from warpbound.emulate.device_heap import DeviceHeap
 from warpbound.emulate.lane_queries import greatest, least
 from warpbound.emulate.texture_objects import Texture
@@ -114,7 +114,7 @@ class Unfilled:
             pages = first + np.flatnonzero(self.missing[first : last + 1])
         else:
             own = which >> bits
-            pages = distinct(own[self.missing[own]])
+            pages = distinct_below(len(self.missing), own[self.missing[own]])
         if not len(pages):
             return
         self.missing[pages] = False
