@@ -6,7 +6,7 @@ from support.sass_listing import PLAIN, kernel
 from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder
 from warpbound.emulate.value_dependence import dependents_of
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import slice_of
 
 BARRIER = "BAR.SYNC.DEFER_BLOCKING 0x0"
 LINES = [
@@ -81,12 +81,12 @@ def test_neither_addresses_nor_values_follow_from_what_comes_later(lines, depend
     code = program(lines)
     loaded, second = at(code, "LDG"), at(code, "LDS R5")
     assert (second in dependents_of(code, {loaded}).addresses) is depends
-    assert (loaded not in unneeded_values(code)) is depends
+    assert (loaded not in slice_of(code).unneeded) is depends
 
 
 def test_waits_at_mbarriers_need_no_values_in_shared_memory():
     code = program(replaced("LDS R5, [R9+0x400]", "SYNCS.PHASECHK.TRANS64.TRYWAIT P1, [UR4], R20")[:-2] + ["EXIT"])
-    assert {at(code, "LDG"), at(code, "STS [R0+0x400]")} <= unneeded_values(code)
+    assert {at(code, "LDG"), at(code, "STS [R0+0x400]")} <= slice_of(code).unneeded
 
 
 POINTER = ["MOV R2, c[0x0][0x210]", "MOV R3, c[0x0][0x214]"]
@@ -105,14 +105,14 @@ def test_no_value_of_a_kernel_lies_in_reserved_shared_memory(changed, apart):
     start = changed.removeprefix("@UP1 ").partition(",")[0]
     code = program([changed if start and line.startswith(start) else line for line in RESERVED])
     assert ({at(code, "ATOMS"), at(code, "LDS")} == reserved_accesses(code)) is apart
-    assert (at(code, "LDG") in unneeded_values(code)) is apart
-    assert at(code, "ATOMS") not in unneeded_values(code)
+    assert (at(code, "LDG") in slice_of(code).unneeded) is apart
+    assert at(code, "ATOMS") not in slice_of(code).unneeded
 
 
 def test_the_place_of_a_copy_in_shared_memory_is_one_register():
     lines = [*POINTER, "MOV R4, RZ", "LDG.E R5, [R2.64]", "LDGSTS.E [R4], [R2.64]", "STG.E [R2.64], R5", "EXIT"]
     code = program(lines)
-    assert at(code, "LDG.E") in unneeded_values(code)
+    assert at(code, "LDG.E") in slice_of(code).unneeded
 
 
 def test_a_test_of_an_mbarrier_reads_one_register_and_its_set_up_two():
@@ -120,5 +120,5 @@ def test_a_test_of_an_mbarrier_reads_one_register_and_its_set_up_two():
              "SYNCS.PHASECHK.TRANS64.TRYWAIT P0, [R9], R4",
              "SYNCS.EXCH.64 URZ, [R9], R6", "STG.E [R2.64], R5", "EXIT"]  # fmt: skip
     code = program(lines)
-    assert at(code, "LDG.E R5") in unneeded_values(code)
-    assert at(code, "LDG.E.CONSTANT") not in unneeded_values(code)
+    assert at(code, "LDG.E R5") in slice_of(code).unneeded
+    assert at(code, "LDG.E.CONSTANT") not in slice_of(code).unneeded

@@ -5,7 +5,7 @@ import pytest
 
 import warpbound
 from support.matrix_images import DESCRIPTOR, image_of, numbers_of
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import slice_of
 
 pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
 
@@ -86,4 +86,4 @@ def test_products_with_a_sparse_factor(types, stored, selector, registers):
     expected = numbers_of(whole, fp8) @ numbers_of(b, fp8).T
     expected += np.array([1, 2, 3, 4]).reshape(2, 2)[np.arange(64)[:, None] // 8 % 2, np.arange(8) % 2]
     np.testing.assert_allclose(sums, expected, rtol=1e-6)
-    assert any("GMMA" in program.instructions[at].opcode for at in unneeded_values(program))
+    assert any("GMMA" in program.instructions[at].opcode for at in slice_of(program).unneeded)

@@ -10,7 +10,7 @@ from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import steady_rounds, trace_recorder
 from warpbound.emulate.steady_rounds import SteadyRounds
-from warpbound.emulate.value_slicing import unneeded_values
+from warpbound.emulate.value_slicing import slice_of
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
@@ -151,4 +151,4 @@ def test_a_sum_that_starts_under_the_guard_of_its_branch_needs_no_values():
     """A kernel for sm_80 zeroes its sum under the predicate under which it then jumps over the loop."""
     program = compile_program(f"{HEAD}{BODIES['forward'][0]}\ny[me] = v; }}", "sm_80")
     loads = [at for at, one in enumerate(program.instructions) if one.opcode == "LDG"]
-    assert set(loads) <= unneeded_values(program)
+    assert set(loads) <= slice_of(program).unneeded

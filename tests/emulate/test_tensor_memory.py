@@ -7,7 +7,7 @@ import warpbound
 from support.matrix_images import DESCRIPTOR, image_of, numbers_of
 from warpbound import emulate
 from warpbound.emulate import traced_blocks
-from warpbound.emulate.value_slicing import Slice, unneeded_values
+from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.errors import InputError
 
 pytestmark = [pytest.mark.cuda, pytest.mark.usefixtures("disassembled_together")]
@@ -230,7 +230,7 @@ def test_each_half_of_a_warp_is_loaded_by_itself(monkeypatch):
 
 def test_both_halves_of_a_needed_load_are_in_the_slice():
     program = compiled(STORE + HALVES.replace("out[threadIdx.x * 4 + i] =", "out[v[i] % 64] ="))
-    needed = set(range(len(program.instructions))) - unneeded_values(program)
+    needed = set(range(len(program.instructions))) - slice_of(program).unneeded
     assert [program.instructions[i].opcode for i in sorted(needed)].count("LDTM") == 2
 
 
