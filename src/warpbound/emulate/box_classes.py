@@ -141,7 +141,7 @@ class CornerPath(Path):
     def _compares(self, instruction: Instruction) -> bool:
         """Whether the result is that of a comparison of two words; boxes that it parts are marked."""
         words, rule, operands = set(instruction.modifiers), instruction.traits.affine, sources_of(instruction)
-        if instruction.opcode not in ("ISETP", "UISETP") and rule not in ("extreme", "add_extreme"):
+        if instruction.traits.compares != "integer" and rule not in ("extreme", "add_extreme"):
             return False
         if words & _NOT_WORDS or not all(map(_is_plain, operands)):
             return False

@@ -46,7 +46,7 @@ def counted_loops(code: Code) -> dict[int, CountedLoop]:
         deciding = [at for at in range(block.first, branch) if code.relevant[at]]
         written_places = {place for at in deciding for place in code.writes[at]}
         if all(_is_linear(code.instructions[at], code.writes[at], written_places) for at in deciding):
-            comparisons = tuple(at for at in deciding if code.instructions[at].opcode in ("ISETP", "UISETP"))
+            comparisons = tuple(at for at in deciding if code.instructions[at].traits.compares == "integer")
             registers, flags = (tuple(sorted(n for kind, n in written_places if kind == each)) for each in "RP")
             loops[branch] = CountedLoop(block.first, branch, registers, flags, comparisons)
     return loops
@@ -55,7 +55,7 @@ def counted_loops(code: Code) -> dict[int, CountedLoop]:
 def _is_linear(instruction: Instruction, writes: Iterable[tuple[str, int]], varying: set[tuple[str, int]]) -> bool:
     if instruction.guard is not None and (instruction.guard.index != PT or instruction.guard.invert):
         return False
-    if instruction.opcode in ("ISETP", "UISETP"):
+    if instruction.traits.compares == "integer":
         return "EX" not in instruction.modifiers and all(_plain_operand(x) for x in compared(instruction))
     if instruction.opcode in ("PLOP3", "UPLOP3"):
         return True
