@@ -132,3 +132,17 @@ def test_a_product_by_own_maps_is_not_computed(board, roles, monkeypatch):
     assert quick.notes == whole.notes
     for space, own in quick.accesses.items():
         assert np.array_equal(own.base, whole.accesses[space].base)
+
+
+@pytest.mark.broad
+def test_tiles_that_are_read_as_matrices_are_not_assumed_apart():
+    """Attention multiplies what it computed of sums: guards of it need them, and the assumption would be in vain."""
+    pytest.importorskip("triton")
+    from support.paths import ROOT
+    from warpbound.python_files import file_kernel, loaded
+
+    folder = ROOT / "examples" / "triton"
+    kernel, front = loaded(file_kernel(f"{folder / 'attention.py'}:attention"))
+    ready = front.adapter.of_launch(kernel, warpbound.gpu("b200"), warpbound.launch(folder / "attention.toml"), {})
+    assert assumed_of(ready.program).tiles
+    assert not slice_of(ready.program).assumed.tiles

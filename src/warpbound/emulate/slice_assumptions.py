@@ -20,6 +20,7 @@ from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.recent_results import remember
 
+MATRIX_LOAD = "LDSM"  # of parts of tiles
 _OWN = frozenset({"shared"})
 
 

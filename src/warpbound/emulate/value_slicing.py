@@ -19,7 +19,15 @@ from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of,
 from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder, shared_order
 from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
-from warpbound.emulate.slice_assumptions import NOTHING, Assumed, assumed_of, is_plain_load, writes_maps
+from warpbound.emulate.slice_assumptions import (
+    MATRIX_LOAD,
+    NOTHING,
+    Assumed,
+    assumed_of,
+    is_plain_load,
+    loads_checked,
+    writes_maps,
+)
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls_that_return
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
@@ -81,7 +89,12 @@ class Slice:
 @remember(4)
 def slice_of(program: Program) -> Slice:
     """The slice of a kernel; an analysis asks for it with each of its samples, and it is found once."""
-    return slice_where(program, assumed_of(program))
+    assumed = assumed_of(program)
+    own = slice_where(program, assumed)
+    loads = loads_checked(program, assumed, own.unneeded | own.unread)
+    if any(program.instructions[at].opcode == MATRIX_LOAD for at in loads):  # tiles are read for what is needed
+        return slice_where(program, replace(assumed, tiles=frozenset()))
+    return own
 
 
 @remember(4)
