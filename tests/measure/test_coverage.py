@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from support import coverage
+from support import measured_parameters
 from support.fake_gpu import FACTS, FakeGpu
 from support.paths import ROOT
 from warpbound.machine import PARAMETERS, gpu
@@ -18,9 +18,9 @@ HIDDEN = {"departure_delay_coalesced"}  # on the fake GPU bandwidth binds before
 
 def test_every_parameter_is_measured_or_has_a_reason() -> None:
     for name, parameter in PARAMETERS.items():
-        assert parameter.measured_by or coverage.why_not(parameter), name
+        assert parameter.measured_by or measured_parameters.why_not(parameter), name
         assert not (parameter.measured_by and parameter.not_measured), name
-        assert set(parameter.measured_by) <= {coverage.DRIVER, *MECHANISMS}, name
+        assert set(parameter.measured_by) <= {measured_parameters.DRIVER, *MECHANISMS}, name
 
 
 def test_what_a_run_gives_is_what_is_said(fake_run: tuple[FakeGpu, Path, dict[str, RawFile]]) -> None:
@@ -30,7 +30,7 @@ def test_what_a_run_gives_is_what_is_said(fake_run: tuple[FakeGpu, Path, dict[st
     for name, given in given_by.items():
         if name in HIDDEN:
             assert name not in found
-        elif given == (coverage.DRIVER,):
+        elif given == (measured_parameters.DRIVER,):
             assert name in by_driver
         else:
             ours = [mechanism for mechanism in given if mechanism in dict(found[name])]
@@ -38,6 +38,6 @@ def test_what_a_run_gives_is_what_is_said(fake_run: tuple[FakeGpu, Path, dict[st
     assert set(found) | set(by_driver) == set(given_by) - HIDDEN
 
 
-@pytest.mark.parametrize("line", tuple(coverage.table()))
+@pytest.mark.parametrize("line", tuple(measured_parameters.table()))
 def test_the_page_has_the_table(line: str) -> None:
     assert line in PAGE.read_text("utf-8").splitlines()

@@ -25,7 +25,7 @@ WITHOUT_SLIDER = {  # field of a record that answers take -> why no slider sets 
     "Workload": {
         "title": OF_THE_CODE, "unit": OF_THE_CODE, "lines": OF_THE_CODE, "lines_by_cause": OF_THE_CODE,
         "by_pipe": FOLLOWS, "latency": FOLLOWS, "warps": FOLLOWS, "issue_slots": FOLLOWS,
-        "held": "what an estimate scales, taken by no answer",
+        "board_waits": "what an estimate scales, taken by no answer",
         "pieces": "stretches of the code between its barriers; their cycles are scaled with those of the whole",
         "joins": "where all warps wait for one mbarrier parts the pieces, as barriers do",
     },

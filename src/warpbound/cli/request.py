@@ -125,7 +125,7 @@ def parse_request(**options: Any) -> Request:
         ),
         settings=Settings(
             _clock(words.clock), words.cache, _models(words.models), view_names(words.views), words.patience,
-            "pass" if words.lenient else "refuse", words.power_limit,
+            "pass" if words.lenient else "refuse", power_limit_W=words.power_limit,
         ),  # fmt: skip
         compilers=_compilers(words.compiler),
     )
