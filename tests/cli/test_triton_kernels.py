@@ -65,7 +65,7 @@ def test_the_product_equals_numpys() -> None:
 @pytest.mark.full
 def test_the_product_is_answered_as_its_line_in_the_examples_has_it() -> None:
     (result,) = json.loads(ask(*words_of("matmul"), "--format", "json").out)["results"]
-    assert result["bottleneck"] == "l2"
+    assert result["bottleneck"] == "shared"
     assert result["flop"]["tensor"] == 2 * 4096**3
     assert result["occupancy"]["blocks_per_sm"] == 1
 
