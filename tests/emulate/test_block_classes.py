@@ -65,6 +65,13 @@ def classes_of(program, asked):
     return block_classes(program, asked, prepare(program, asked), blocks)
 
 
+def step_sizes(monkeypatch):
+    """How many blocks each step evaluates, filled while classes are looked for."""
+    sizes, step = [], block_path.Path._step
+    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.key)) or step(path, at))
+    return sizes
+
+
 @pytest.mark.parametrize("arch", [75, 90, 120])
 @pytest.mark.parametrize("name", BODIES)
 def test_blocks_of_a_class_do_the_same(name, arch):
@@ -134,9 +141,7 @@ def test_blocks_that_go_round_a_loop_alone_have_the_same_classes(name: str, monk
 
 
 def test_a_heavy_block_in_a_thousand_costs_no_steps_of_all_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = []
-    step = block_path.Path._step
-    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.key)) or step(path, at))
+    sizes = step_sizes(monkeypatch)
     body = "if (b % 256 == 3) for (int i = t; i < n; i += 32) if (x[i] > 0.5f) y[i] = x[i + 1]; }"
     program = compile_program(HEAD + body, "sm_90")
     asked = launch(grid=1024, block=32, args={"n": 3000, "m": 0, "x": "f32[4096]:rand", "y": "f32[4096]"})
@@ -444,10 +449,8 @@ def test_corners_of_boxes_tell_what_all_blocks_do(name: str, arch: int, monkeypa
     assert boxes.complete == each.complete
 
 
-def test_a_large_grid_is_told_by_a_few_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
-    sizes = []
-    step = block_path.Path._step
-    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.key)) or step(path, at))
+def test_a_few_blocks_give_the_classes_of_a_large_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    sizes = step_sizes(monkeypatch)
     body = "int row = blockIdx.y * 8 + threadIdx.y, i = b * blockDim.x + t; if (i < n && row < m) y[t] = x[i]; }"
     program = compile_program(HEAD + body, "sm_90")
     args = {"n": 63000, "m": 7777, "x": "f32[65536]:zeros", "y": "f32[64]"}

@@ -25,7 +25,7 @@ _OWN = frozenset({"shared"})
 
 
 class Refuted(Exception):
-    """A load that decides something reads shared memory to which a store was counted, not made."""
+    """A load that decides something reads shared memory whose store was counted but not executed."""
 
 
 @dataclass(frozen=True)
@@ -57,12 +57,12 @@ def writes_maps(code: Sequence[Instruction]) -> bool:
 
 
 def is_plain_load(instruction: Instruction) -> bool:
-    """From shared memory, by its threads."""
+    """Whether threads load from shared memory."""
     return instruction.traits.kind == "load" and instruction.traits.loads == _OWN
 
 
 def loads_checked(program: Program, assumed: Assumed, uncomputed: Set[int]) -> frozenset[int]:
-    """The loads that may refute it. uncomputed : what is counted only."""
+    """The loads that may refute an assumption. uncomputed : instructions that are counted, not executed."""
     if not assumed.tiles & uncomputed:
         return frozenset()
     return frozenset(at for at, x in enumerate(program.instructions) if is_plain_load(x) and at not in uncomputed)
