@@ -20,17 +20,17 @@ HEAD = """# Counts from sampled blocks against totals known by construction
 Written by `python -m support.known_totals {count} ../docs/accuracy/sampling.md` in `tests/`.
 
 {count} random kernels of {kinds} kinds for {board}, in grids of {least} to {most} blocks, with warm or cold caches and
-arrays as large as what is touched, three or eight times as large; blocks of 32 to 256 threads along one to three axes.
-A unit of work is a line of its own per warp, loaded, multiplied, added to and stored. How many units each warp does is
-written in CUDA and, independently, in NumPy. The totals follow from the latter: floating-point operations, load and
-store requests and sectors, and bytes from DRAM where caches are cold, where data are more than {exceeds:.0f} times L2,
-or where they fit L2 (then none). Warp instructions are linear in a warp's units; blocks with the fewest and the most
-units, executed alone, give the line.
+arrays one, three or eight times as large as the touched data; blocks of 32 to 256 threads along one to three axes.
+In a unit of work, a warp loads a line of its own, multiplies it, adds to it and stores it. How many units each warp
+does is written in CUDA and, independently, in NumPy. The totals follow from the latter: floating-point operations, load
+and store requests and sectors, and bytes from DRAM where caches are cold, where data are more than {exceeds:.0f} times
+L2, or where they fit L2 (then none). Warp instructions are linear in a warp's units; blocks with the fewest and the
+most units, executed alone, give the line.
 
 Errors are those of the worst quantity of a kernel. *Executed* is the median share of blocks that were executed,
-*stated* the median of the standard errors that the answers state. Where values decide that no evaluation of the grid
-sees, such as those that the kernel itself writes, the sample has an error; *within one* and *within two* count the
-kernels whose worst error is below 1 %, or below one or two stated errors.
+*stated* the median of the standard errors that the answers state. If work depends on values that no evaluation
+of the grid sees, such as those that the kernel itself writes, the sample has an error; *within one* and *within two*
+count the kernels whose worst error is below 1 %, or below one or two stated errors.
 
 | kernels | n | executed, % | median error, % | largest error, % | stated, % | below 1 % | within one | within two |
 |---|---|---|---|---|---|---|---|---|
