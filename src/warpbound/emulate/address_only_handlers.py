@@ -36,7 +36,7 @@ def _noting(here: Site) -> Handler:
 
 
 def counted(build: Callable[[Site], Handler]) -> Callable[[Site], Handler]:
-    """Arithmetic that is only counted; `build` still refuses what the emulator cannot execute."""
+    """Arithmetic that is only counted; `build` still refuses an instruction that the emulator cannot execute."""
 
     def built(here: Site) -> Handler:
         build(here)

@@ -1,9 +1,9 @@
-"""Classes of blocks: the blocks of a grid whose warps take the same path, as far as block and thread numbers decide.
+"""Classes of blocks: blocks whose warps take the same path, as far as block and thread numbers decide it.
 
 A kernel's guards and trip counts often depend on blockIdx, threadIdx, scalar arguments and arrays of the launch:
 borders, rows beyond a limit, triangular loops, every k-th block, lengths of rows. Those instructions are evaluated for
-every block of the grid at once (`block_path`); blocks whose branches and guards come out alike, lane by lane, are one
-class.
+every block of the grid at once (`block_path`); blocks whose branches and guards have equal results, lane by lane, form
+one class.
 """
 
 import math

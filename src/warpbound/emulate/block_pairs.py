@@ -1,8 +1,8 @@
 """Pairs of blocks (cta_group::2 of tcgen05): two of a cluster whose ranks differ in the last bit. One of their threads
-starts what the tensor memories and tensor cores of both do.
+starts the work of the tensor memories and tensor cores of both.
 
-An allocation is made by the even block for both, which tells the odd one the place: a store that ends a transaction of
-the other block's barrier (STAS). Barrier and turn lie in shared memory that the system reserves.
+The even block allocates for both and tells the odd one the place, by a store that ends a transaction of the other
+block's barrier (STAS). Barrier and turn lie in shared memory that the system reserves.
 
 Source   PTX ISA, "CTA pair", "tcgen05.alloc", "st.async". What lies where in reserved shared memory was read off code
          of sm_100a, which never sets it up: a barrier of one arrival, and whose turn it is (0 in the odd block, whose

@@ -1,11 +1,11 @@
-"""The way of many blocks through a kernel's code, as far as the launch decides it.
+"""The paths of many blocks through a kernel's code, as far as the launch decides them.
 
 Models   Integer and predicate arithmetic with the emulator's own handlers, on arrays that broadcast to (blocks, warps,
-         lanes): a value that all blocks share is computed once. A branch on a value that memory brings is followed both
-         ways; what such a branch decides to write is unknown from there on, and a loop around it is entered once.
-         Loads bring what the launch gives of arrays that the kernel does not write (`given_contents`). Rounds of a
-         loop that only counts are taken at once (`counted_rounds`).
-Omits    What the kernel writes to memory, shared memory, calls, indirect branches, and what lanes tell each other.
+         lanes): a value that all blocks share is computed once. Of a branch on a value from memory, both sides are
+         followed; a register that only one side writes is unknown afterwards, and a loop around it is entered once.
+         Loads bring what the launch gives of arrays that the kernel does not write (`given_contents`). The
+         iterations of a loop that only counts are taken at once (`counted_rounds`).
+Omits    What the kernel writes to memory, shared memory, calls, indirect branches, and values from other lanes.
 """
 
 from copy import copy
@@ -32,17 +32,17 @@ from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT, RZ, Instruction
 
-MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the rest is left out
+MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the evaluation ends
 ALL_LANES = np.uint32(0xFFFFFFFF)
 COST_OF_FEW = 0.25  # of a step of all blocks, where few go on alone
-MANY_BLOCKS, FEW_OF = 64, 8  # of a part with so many blocks, one in eight go on alone in a loop
+MANY_BLOCKS, FEW_OF = 64, 8  # blocks of a part; an eighth of them continue alone in a loop
 ROUNDS_SEEN = 3  # of a loop, before the others are counted
 
 
 class Path:
-    """The way of some blocks through the code; thread : which threads of them are looked at, (1, warps, lanes).
+    """The paths of some blocks through the code; thread : which of their threads are evaluated, (1, warps, lanes).
 
-    key : of each block, equal where their ways are, (blocks,). length : instructions that their warps issue, (blocks,).
+    key : of each block, equal for equal paths, (blocks,). length : instructions that their warps issue, (blocks,).
     lanes : the same, times the evaluated lanes that take part.
     """
 
@@ -62,7 +62,7 @@ class Path:
         self.complete = True
         self.waiting: dict[int, Mask] = {}  # instruction -> lanes that go on there
         self.queue: list[int] = []
-        self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the ways of an unknown branch meet
+        self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the sides of an unknown branch meet
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
         self.rounds: dict[int, list[Round]] = {}  # branch of a counted loop -> its last rounds
         self.steps, self.cost = 0.0, 1.0  # so far; of one more
@@ -100,7 +100,7 @@ class Path:
                 self._follow_few(self.waiting[self.queue[0]], share)
 
     def _follow_few(self, lanes: Mask, share: float) -> None:
-        """If lanes of few blocks go round a loop, follow these blocks by themselves to their ends."""
+        """If only lanes of few blocks remain in a loop, follow these blocks separately to their ends."""
         count = len(self.key)
         if np.ndim(lanes) != 3 or lanes.shape[0] != count or count < MANY_BLOCKS:
             return
@@ -119,7 +119,7 @@ class Path:
         self.steps = part.steps
 
     def _of_blocks(self, few: NDArray[np.int64]) -> "Path":
-        """The same point of the way, of some blocks alone."""
+        """The same point of the path, for some of the blocks."""
 
         def of(value: Value) -> Value:
             return value[few] if np.ndim(value) == 3 and value.shape[0] == len(self.key) else value
@@ -149,7 +149,7 @@ class Path:
             self.lanes += instructions * self.warps * self.width
 
     def _send(self, at: int, lanes: Mask) -> None:
-        """Some lanes go on at an instruction, together with those that wait there."""
+        """Some lanes continue at an instruction, together with those that wait there."""
         if np.ndim(lanes) and lanes.all():
             lanes = np.bool_(1)  # which costs nothing to look at
         if at in self.waiting:
@@ -159,7 +159,7 @@ class Path:
             heappush(self.queue, at)
 
     def _step(self, at: int) -> bool:
-        """Execute one instruction for the lanes of the mask; whether they go on at the next one."""
+        """Execute one instruction for the lanes of the mask; whether they continue at the next one."""
         instruction = self.code.instructions[at]
         if instruction.traits.kind == "branch":
             return self._jump(at, instruction)
@@ -209,7 +209,7 @@ class Path:
             self.x.forget(self.code.writes[at], self.x.mask)
 
     def _brought(self, at: int, instruction: Instruction) -> list[Value] | None:
-        """The words that an instruction brings from outside the registers; None where they are not known."""
+        """The words that an instruction loads from outside the registers; None where they are not known."""
         kind, is_known = instruction.traits.kind, self.x.known(self.code.reads[at])
         if kind == "special_register":
             value = self._special_value(instruction)
@@ -230,7 +230,7 @@ class Path:
         return self.special.get(name)
 
     def _constant_words(self, at: int, instruction: Instruction) -> list[Value] | None:
-        """The words that a load of constants brings; None where its bank or its index is not known."""
+        """The words that a load of constants returns; None where its bank or its index is not known."""
         source = next((x for x in instruction.operands if x.kind == "constant"), None)
         if source is None or not isinstance(source.bank, int):
             return None
@@ -244,12 +244,12 @@ class Path:
         return [np.where(place <= last, words[np.minimum(place, last)], np.uint32(0)) for place in places]
 
     def _loaded(self, instruction: Instruction) -> list[Value] | None:
-        """The words that a load of global memory brings; None where the contents are not known."""
+        """The words that a load of global memory returns; None where the contents are not known."""
         address = self._address(instruction)
         return None if address is None else self.code.given.load(instruction, address, self.x.mask)
 
     def _address(self, instruction: Instruction) -> Value | None:
-        """The addresses of a load of global memory, uint64; None where its operands do not tell them."""
+        """The addresses of a load of global memory, uint64; None where its operands are not known."""
         source = next((x for x in instruction.operands if x.kind == "memory"), None)
         if source is None:
             return None
@@ -301,7 +301,7 @@ class Path:
         return active
 
     def _parted(self, instruction: Instruction, lanes: Mask) -> Mask | None:
-        """The warps of which a living lane is elsewhere: they take BRA.DIV. None where its mask is not of all lanes."""
+        """The diverged warps, which take BRA.DIV: a live lane is elsewhere. None where the mask lacks lanes."""
         masks = [x for x in instruction.operands if x.kind == "register"]
         places = [("R", x.index) for x in masks if x.index != RZ]
         if len(masks) != 1 or instruction.guard is not None or not self.x.known(places):
@@ -312,7 +312,7 @@ class Path:
         return (self.alive & ~lanes).any(axis=-1, keepdims=True) if np.ndim(lanes) else np.bool_(0)
 
     def _count_rounds(self, loop: CountedLoop, lanes: Mask) -> None:
-        """Take all rounds at once that are like the last three of these lanes."""
+        """Execute at once all iterations that are like the last three of these lanes."""
         places = [("R", n) for n in loop.registers] + [("P", n) for n in loop.flags]
         if not self.x.known(places) or not all(at in self.compared for at in loop.comparisons):
             self.rounds.pop(loop.branch, None)
@@ -339,7 +339,7 @@ class Path:
             self.lanes += each * int(rounds) * self.warps * self.width
 
     def _note_rounds(self, at: int, rounds: Any) -> None:
-        """Add numbers of rounds to the keys of the blocks, where blocks may differ in them."""
+        """Add numbers of iterations to the keys of the blocks, where blocks may differ in them."""
         if rounds.shape[0] == 1:
             return
         weights = odd_numbers(at, rounds[0].size).reshape(rounds.shape[1:])
@@ -347,7 +347,7 @@ class Path:
         self.key = with_word(self.key, at, word)
 
     def _both_ways(self, at: int) -> bool:
-        """Follow a branch that data decide both ways, but into a loop only once."""
+        """Follow both sides of a branch that data decide, but enter a loop only once."""
         self.complete = False
         lanes = self.x.mask
         region, meet = self.code.branches.decided_by(at)

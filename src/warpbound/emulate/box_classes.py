@@ -1,9 +1,9 @@
 """Classes of the blocks of a large grid, found from the corners of boxes of blocks.
 
 Models   Within a box of blocks whose corners take the same path, every register that decides is an affine function of
-         the block's coordinates, modulo 2**32: sums, products with a factor that all blocks share, and shifts keep it
-         so. A comparison of two such numbers that do not wrap around parts the blocks by a plane; if no corner is
-         beyond it, no block between them is. Then all blocks of the box take the path of the corners. Each instruction
+         the block's coordinates, modulo 2**32: sums, products with a factor that all blocks share, and shifts are
+         affine, too. A comparison of two such numbers that do not wrap around divides the blocks by a plane; if all
+         corners are on one side, so are all blocks, and they take the path of the corners. Each instruction
          is checked with the values at the corners and at the neighbours of the lowest one, which give the slopes. Boxes
          that fail are divided.
 Omits    Other functions of block coordinates (remainders, bits): such boxes are divided, and given up if most of the
@@ -42,7 +42,7 @@ _NOT_WORDS = frozenset({"EX", "64", "S64", "U64", "packed", "RELU"})  # of compa
 class CornerPath(Path):
     """The path of the corners of boxes; low, high : the boxes' first and last blocks, by coordinate, (boxes, 3).
 
-    fits : of each box, whether what decides is affine in it, and no comparison parts it, (boxes,).
+    fits : of each box, whether what decides is affine in it, and no comparison divides it, (boxes,).
     """
 
     def __init__(self, code: Code, launch: Launch, low: Ints, high: Ints, thread: Ints) -> None:
@@ -55,7 +55,7 @@ class CornerPath(Path):
         self.fits = np.ones(self.boxes, np.bool_)
 
     def _follow_few(self, lanes: Value, share: float) -> None:
-        """All boxes go on together."""
+        """All boxes continue together."""
 
     def _evaluate(self, at: int, instruction: Instruction) -> None:
         decides = self.code.deciding[at] and self.x.known(self.code.reads[at])
@@ -74,7 +74,7 @@ class CornerPath(Path):
         return self._is_sum(at, instruction) or self._is_product(instruction) or self._compares(instruction)
 
     def _loads_alike(self, at: int, instruction: Instruction) -> bool:
-        """Whether all addresses bring the same, zeros or what is not given; boxes where they wrap around are marked."""
+        """Whether all loads return zeros, or all unknown contents; boxes where addresses wrap around are marked."""
         address = self._address(instruction)
         if address is None or not instruction.traits.is_global_load:
             return False
@@ -139,7 +139,7 @@ class CornerPath(Path):
         return True
 
     def _compares(self, instruction: Instruction) -> bool:
-        """Whether the result is that of a comparison of two words; boxes that it parts are marked."""
+        """Whether the result is that of a comparison of two words; boxes that it divides are marked."""
         words, rule, operands = set(instruction.modifiers), instruction.traits.affine, sources_of(instruction)
         if instruction.traits.compares != "integer" and rule not in ("extreme", "add_extreme"):
             return False

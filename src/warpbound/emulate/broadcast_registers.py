@@ -1,4 +1,4 @@
-"""Registers of many blocks at once, and code made ready to be evaluated on them.
+"""Registers of many blocks at once, and code prepared for evaluation on them.
 
 A value has the shape that it needs: one number where all blocks agree, (blocks, 1, 1) where blocks differ, up to
 (blocks, warps, lanes). The emulator's own handlers compute on such values.
@@ -39,7 +39,7 @@ _DECIDING = ("branch", "exit", "return", "call")
 
 
 class Code:
-    """A kernel's instructions made ready for evaluation: uniform registers are ordinary ones of higher numbers."""
+    """A kernel's instructions prepared for evaluation: uniform registers become ordinary ones of higher numbers."""
 
     def __init__(self, program: Program, memory: Memory) -> None:
         self.program = program
@@ -59,7 +59,7 @@ class Code:
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
 
     def handler(self, at: int) -> Handler | None:
-        """What computes the result of an instruction; None where values of registers alone do not give it."""
+        """The function that computes an instruction's result; None where registers alone do not determine it."""
         if at not in self._handlers:
             code = replace(self.instructions[at], guard=None)
             is_computed = self._is_computed(at)
@@ -113,8 +113,7 @@ class Code:
 
     @cached_property
     def uncounted(self) -> frozenset[int]:
-        """Guarded arithmetic whose lanes are not looked at: for its guards alone, loops would be evaluated or contents
-        of arrays looked at."""
+        """Guarded arithmetic whose lanes are not counted: only its guards would need loops or contents of arrays."""
         arithmetic, code = guarded_arithmetic(self.program), self.program.instructions
         if not arithmetic:
             return frozenset()
@@ -205,7 +204,7 @@ def _places(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
 
 
 class Registers:
-    """Registers and predicates of all blocks of a part; it stands in for `State` where a handler reads and writes.
+    """Registers and predicates of all blocks of a part; handlers read and write them in place of a `State`.
 
     words, flags : values by number. unknown : (kind, number) -> the lanes in which a value is not known.
     mask : the lanes that execute.

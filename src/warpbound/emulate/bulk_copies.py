@@ -1,7 +1,7 @@
-"""Copies by the copy engine: what all share, and runs of bytes (UBLKCP, UBLKRED). Boxes of tensors: `tensor_boxes`.
+"""Bulk copies by the copy engine (TMA): common parts, and runs of bytes (UBLKCP, UBLKRED). Boxes: `tensor_boxes`.
 
-One instruction of a warp moves all. It is done at once: the bytes arrive, and the barrier's outstanding transactions
-fall by their number, before the next instruction; waits for groups of copies find nothing to do.
+One instruction of a warp starts a whole copy. The copy completes at once: before the next instruction the bytes arrive,
+and the barrier's outstanding transactions fall by their number; waits for groups of copies find nothing to do.
 
 Source   PTX ISA, "cp.async.bulk": multicast, completion. Which uniform registers hold addresses, barrier and sizes was
          read off compiled code of sm_90 and sm_100.
@@ -78,8 +78,7 @@ def uniform_pair(x: State, register: int, warps: Warps) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True)
 class Contents:
-    """What becomes of the bytes of a copy: find : places in the image. load : bytes from there. store : bytes to shared
-    memory."""
+    """How a copy handles bytes. find : places in the image. load : bytes from there. store : bytes to shared memory."""
 
     find: Callable[[State, NDArray[Any], Any, int], Numbers | Fault]
     load: Callable[[State, Numbers, int], NDArray[Any]]
@@ -162,7 +161,7 @@ def _block(start: Numbers, warps: Warps, cluster: int) -> Numbers:
 
 
 def complete(x: State, warps: Warps, blocks: Numbers, barrier: Numbers, count_B: Numbers) -> None:
-    """Bytes have arrived that `warps` asked for: that many transactions of the barriers end."""
+    """The bytes that `warps` requested have arrived: that many transactions of the barriers end."""
     window = x.windows["shared"]
     places = (blocks * window.size + (barrier & ((1 << OFFSET_BITS) - 1))) >> SHIFTS[8]
     none = np.zeros(len(places), np.int64)
@@ -181,7 +180,7 @@ def multicast(here: Site, operands: tuple[Operand, ...]) -> Callable[[State, War
 def targets(
     x: State, warps: Warps, ends: tuple[Numbers, Numbers], mask: Callable[[State, Warps], Numbers] | None, pair: int = 1
 ) -> Iterator[tuple[Any, Numbers, Numbers]]:
-    """Which warps write to which blocks, and the blocks whose barriers learn of it. ends : addresses of the data and of
+    """Which warps write to which blocks, and the blocks whose barriers they signal. ends : addresses of the data and of
     the barrier. pair : 2 where the barrier of each pair is in the block with the barrier's parity."""
     start, barrier = ends
     cluster = x.windows["shared"].cluster
@@ -314,6 +313,6 @@ def reduce_bytes(here: Site) -> Handler:
 
 @executes("UTMACMDFLUSH UTMACCTL UTMAPF UBLKPF")
 def nothing_to_do(here: Site) -> Handler:
-    """The end of a group of copies, prefetches, and what keeps the engine's copy of a tensor map."""
+    """The end of a group of copies, prefetches, and fences of the engine's copy of a tensor map."""
     return lambda x: None
 

@@ -1,4 +1,4 @@
-"""What the emulator asks of a kernel's code, looked up once for all its launches."""
+"""Facts of a kernel's code that the emulator needs, found once for all its launches."""
 
 from collections.abc import Iterator, Mapping
 from functools import cached_property
@@ -77,7 +77,7 @@ class CodeFacts:
         return [tuple(_places(instruction)) for instruction in self.program.instructions]
 
     def unchanged(self, before: Banks, now: Banks) -> list[bool]:
-        """Of each instruction, whether what its handler reads of the constant banks is as it was."""
+        """Of each instruction, whether the constants that its handler reads are unchanged."""
         differing = {bank: _differing(before.get(bank), now.get(bank)) for bank in {*before, *now}}
 
         def same(bank: int, first: int, end: int) -> bool:

@@ -1,4 +1,4 @@
-"""What a branch decides: the code between it and the place where its ways meet again.
+"""Control dependence: the code between a branch and the place where its two sides meet again.
 
 Source   Control dependence by post-dominators: J. Ferrante, K. Ottenstein and J. Warren, TOPLAS 9, 1987.
 """
@@ -26,7 +26,7 @@ class ControlDependence:
         return numbers
 
     def decided_by(self, at: int) -> tuple[frozenset[int], int | None]:
-        """The instructions that a branch decides about, and the one where its ways meet again; None if they do not."""
+        """The instructions that a branch decides about, and the one where its sides meet; None if they do not."""
         blocks = self.program.flow.blocks
         start = self.block_of[at]
         meet = self._meeting(start)
@@ -40,7 +40,7 @@ class ControlDependence:
         return region, None if meet is None else blocks[meet].first
 
     def _meeting(self, start: int) -> int | None:
-        """The nearest block that every way from `start` to the kernel's end passes."""
+        """The nearest block that every path from `start` to the kernel's end passes."""
         node = self.post_dominators.get(start)
         return node if node is not None and node >= 0 else None
 

@@ -143,7 +143,7 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
 
 
 class PartedWarp(Exception):
-    """A warp has taken a branch that only warps take whose lanes have parted."""
+    """A warp has taken a branch that only diverged warps take."""
 
 
 def never_taken(move: Move) -> Move:
@@ -178,7 +178,7 @@ def relative(here: Site, flow: Flow, at: int) -> Move:
 
 @directs("JMX RET")
 def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
-    """Every lane goes where its register says, in bytes from `start`."""
+    """Every lane jumps to the address in its register, in bytes from `start`."""
     operands = here.instruction.operands
     source = next(operand for operand in operands if operand.kind in ("register", "uniform"))
     target = raw(source, here)
@@ -273,7 +273,7 @@ def _all_that_live(x: State, flow: Flow) -> bool:
 
 @directs("UCGABAR_WAIT")
 def cluster_barrier(here: Site, flow: Flow, at: int) -> Move:
-    """UCGABAR_WAIT: wait for every thread of the cluster to come here, which each does after it has arrived."""
+    """UCGABAR_WAIT: wait until every thread of the cluster is here; each has arrived at the barrier before."""
     conditions = conditions_of(here)
 
     def move(x: State) -> int | None:

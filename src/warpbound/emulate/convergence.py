@@ -53,7 +53,7 @@ def await_convergence(here: Site, flow: Flow, at: int) -> Move:
 
 
 def _here_and_no_other(x: State, lanes: NDArray[np.uint32]) -> bool:
-    """Whether the lanes that execute are those that each of them waits for, not some of them deeper in a recursion."""
+    """Whether the executing lanes are exactly those that each of them waits for; not so deeper in a recursion."""
     if x.mask is None:
         return every(lanes == 0xFFFFFFFF)
     return every((lanes == np.repeat(ballots(x.mask), LANES))[x.mask])
@@ -95,7 +95,7 @@ def synchronise_warp(here: Site, flow: Flow, at: int) -> Move:
 
 
 def _synchronise_in_turn(flow: Flow, at: int, mask_of: Read) -> Move:
-    """Of every warp the lanes of one mask go on, as soon as all that it names are here."""
+    """In every warp, the lanes of one mask continue as soon as all lanes that it names are here."""
 
     def move(x: State) -> int | None:
         masks, here_now = whole(x, mask_of(x)), x.active()

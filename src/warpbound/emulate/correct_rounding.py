@@ -188,7 +188,7 @@ def _fma_of_c() -> Callable[[float, float, float], float] | None:
 
 
 def _comfortable(a: Value, b: Value, c: Value, result: Value) -> Value:
-    """Whether no step of the fast way could overflow, underflow or meet an infinity."""
+    """Whether no step of the fast path could overflow, underflow or meet an infinity."""
     good = np.ones(a.shape, bool)
     for value, low, high in ((a, 2.0**-450, 2.0**450), (b, 2.0**-450, 2.0**450), (c, 2.0**-900, 2.0**960)):
         size = np.abs(value)
@@ -197,7 +197,7 @@ def _comfortable(a: Value, b: Value, c: Value, result: Value) -> Value:
 
 
 def _rounded_once(a: Value, b: Value, c: Value) -> Value:
-    """Where the plain way rounds at most once: a product of 0, nothing but a product, or no number."""
+    """Where the plain computation rounds at most once: a product of 0, nothing but a product, or no number."""
     product = a * b
     return (a == 0) | (b == 0) | ((c == 0) & (product != 0)) | ~(np.isfinite(a) & np.isfinite(b) & np.isfinite(c))
 

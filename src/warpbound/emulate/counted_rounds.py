@@ -1,9 +1,9 @@
-"""Rounds of a loop that need not be evaluated one by one: their registers change by constant steps.
+"""Iterations of a loop that need not be evaluated one by one: their registers change by constant steps.
 
-Models   Loops of one basic block whose deciding instructions add, and compare integers of 32 bits. Such a round maps
-         the registers linearly (modulo 2**32): once two steps are equal, all later ones are, and a comparison keeps its
-         result for a number of rounds that follows from its operands and their steps. Operands that would wrap around
-         end that number.
+Models   Loops of one basic block whose deciding instructions add and compare integers of 32 bits. Such an iteration
+         maps the registers linearly (modulo 2**32): once two steps are equal, all later ones are, too. A comparison
+         then keeps its result for a number of iterations that follows from its operands and their steps, at most until
+         an operand wraps around.
 Omits    Loops with branches inside, comparisons of 64-bit numbers, guarded instructions.
 """
 
@@ -27,7 +27,7 @@ RELATIONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
 
 @dataclass(frozen=True)
 class CountedLoop:
-    """A loop of one block: its first instruction and its branch, what deciding instructions write, comparisons."""
+    """A loop of one block: its first instruction, its branch, the registers that decide, its comparisons."""
 
     header: int
     branch: int
@@ -37,7 +37,7 @@ class CountedLoop:
 
 
 def counted_loops(code: Code) -> dict[int, CountedLoop]:
-    """The loops whose rounds may be counted, by the number of their branch."""
+    """The loops whose iterations may be counted, by the number of their branch."""
     loops = {}
     for number, block in enumerate(code.program.flow.blocks):
         if number not in block.follows:
@@ -100,7 +100,7 @@ def word_of(code: Code, x: Registers, operand: Operand) -> Value:
 
 @dataclass(frozen=True)
 class Round:
-    """The end of a round: who goes on, the registers and flags, the operands of each comparison in it."""
+    """The end of an iteration: the lanes that continue, registers and flags, the operands of each comparison."""
 
     lanes: Mask
     registers: tuple[Value, ...]
@@ -109,7 +109,7 @@ class Round:
 
 
 def round_of(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, tuple[Value, Value]]) -> Round:
-    """The end of the present round of a loop."""
+    """The end of the present iteration of a loop."""
     return Round(
         lanes,
         tuple(x.get(register) for register in loop.registers),
@@ -119,9 +119,9 @@ def round_of(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, t
 
 
 def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]) -> Value | None:
-    """How many more rounds each lane goes on as in the last three (of `last[2].lanes`); None where that is not known.
+    """For how many more iterations each lane (of `last[2].lanes`) continues as in the last three; None if not known.
 
-    0 in lanes that do not go on.
+    0 in lanes that do not continue.
     """
     lanes = last[2].lanes
     if not all(_alike(first, second, lanes) for first, second in zip(last[1].flags, last[2].flags, strict=True)):
@@ -164,7 +164,7 @@ Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from round to round,
 
 
 def rounds_unchanged(relation: str, first: Side, second: Side) -> Ints:
-    """Rounds for which a comparison keeps its result and its operands do not wrap around."""
+    """Iterations for which a comparison keeps its result and its operands do not wrap around."""
     apart, step = first[0] - second[0], first[1] - second[1]
     if relation in ("EQ", "NE"):
         divisor = np.where(step == 0, 1, step)
@@ -189,7 +189,7 @@ def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
 
 
 def advance(loop: CountedLoop, x: Registers, last: tuple[Round, Round, Round], rounds: Any) -> None:
-    """The registers this many rounds later, for the lanes that continue."""
+    """The registers this many iterations later, for the lanes that continue."""
     mask, x.mask = x.mask, last[2].lanes
     for register, middle, now in zip(loop.registers, last[1].registers, last[2].registers, strict=True):
         step = (now - middle).astype(np.uint64)

@@ -74,7 +74,7 @@ def _moved(instruction: Instruction) -> int | None:
 
 
 def serve(name: str, x: "State") -> bool:
-    """Do what the active lanes ask for; whether the function is one of the heap's and there is a heap."""
+    """Allocate or free for the active lanes; False if the function is not one of the heap's, or there is no heap."""
     heap, call = x.image.device_heap, _CALLS.get(name)
     if heap is None or call is None:
         return False

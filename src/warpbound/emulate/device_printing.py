@@ -44,7 +44,7 @@ class Arguments:
 
 
 def print_lanes(x: State) -> None:
-    """What the active lanes print, in the order of their numbers; where nobody listens, nothing."""
+    """Print for the active lanes, in the order of their numbers; nothing if no output is set."""
     sink = x.image.output
     lanes = np.flatnonzero(x.active())
     if sink is not None:

@@ -1,5 +1,4 @@
-"""Functions of the driver that compiled code calls by address: printf prints for who listens, a failed assertion stops,
-malloc and free have a heap.
+"""Functions of the driver that compiled code calls by address: printf, a failed assertion, malloc and free.
 
 Source   Compiled probes for sm_75 to sm_120: the address comes from bank 4, the call returns to the next instruction.
 """
@@ -22,7 +21,7 @@ _NAMES = {address: name for name, address in ADDRESSES.items()}
 
 
 def served(here: Site, otherwise: Move, end: Callable[[State], int]) -> Move:
-    """A call by address: to a driver function here, `otherwise` to the kernel's own function.
+    """A call by address: a driver function is executed here, `otherwise` calls the kernel's own function.
 
     end : of the threads whose assertion fails, where that is no error.
     """

@@ -46,8 +46,8 @@ CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one 
 class Kernel:
     """A program compiled to handlers for one launch; `handlers` is None for control instructions.
 
-    short : branches that go to one place whatever their predicates say, and that place. whole_warp : branches that
-    raise PartedWarp where a warp takes them. checked : loads that look whether what they read was left out.
+    short : branches that always go to one place, and that place. whole_warp : branches that raise PartedWarp where a
+    warp takes them. checked : loads that check whether the stores of what they read were left out.
     """
 
     facts: CodeFacts
@@ -169,7 +169,7 @@ class Chunk:
         self.polled = self.wrote = False
 
     def _with_control(self) -> list[Handler]:
-        """The kernel's handlers, with those of control for this chunk; running off the end is an end."""
+        """The kernel's handlers, with those of control for this chunk; the end of the code ends a thread."""
         short = self.kernel.short
         return [
             plain or (_goes_to(short[at]) if at in short else partial(self._first_control, at))
@@ -276,7 +276,7 @@ class Chunk:
         return flow.polled and self._long_enough(turns) or others and (flow.polled or turns >= TURNS)
 
     def _long_enough(self, turns: int) -> bool:
-        """Whether a group that polls alone must yield to other chunks."""
+        """Whether a group that polls alone must yield to other chunks now."""
         if turns > SPINS:
             self.until = self.steps
         return self.steps >= self.until
@@ -323,7 +323,7 @@ class Chunk:
         )
 
     def too_long(self, limit: str) -> InputError:
-        """The error of blocks that have reached a limit of steps or time: whether they wait, or have much to do."""
+        """The error of blocks that have reached a limit of steps or time; it states whether they wait or work."""
         where = self._line(self.at)
         if self.polled and not (self.wrote or self.x.changed):
             return InputError(

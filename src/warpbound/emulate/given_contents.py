@@ -1,7 +1,7 @@
 """Contents of global memory that a launch gives and its kernel never writes, for values of many lanes at once.
 
-Models   Which pointer an address is made of is followed from the constants that hold pointers through the registers.
-         What a load brings is an index and no pointer; a store whose pointer is not known may write every array.
+Models   The pointer in an address is followed from the constants that hold pointers through the registers. A loaded
+         value is taken to be an index, not a pointer; a store whose pointer is not known may write every array.
 """
 
 from collections.abc import Iterator
@@ -35,7 +35,7 @@ class GivenContents:
         self.names: set[str] = set()
 
     def load(self, instruction: Instruction, addresses: Any, mask: Any) -> list[Any] | None:
-        """The words that a load brings, each of the shape of `addresses`; None where they are not given.
+        """The words that a load returns, each of the shape of `addresses`; None where they are not given.
 
         addresses : uint64, a number or (blocks, warps, lanes). mask : the lanes that load, which broadcasts against it.
         """

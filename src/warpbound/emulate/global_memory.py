@@ -190,13 +190,13 @@ class Image:
         return Layout(BASE, self.slot_bits, self._start_array, tuple(self._ends.values()))
 
     def make_contents(self) -> bool:
-        """Make the contents of all arrays; whether accesses need not be told to the image after that."""
+        """Make the contents of all arrays; whether the image need not be told of accesses after that."""
         for number in list(self._unfilled):
             self.contents(number)
         return not self._written
 
     def note_touched(self, loaded: NDArray[np.int64], stored: NDArray[np.int64]) -> None:
-        """Allocations have been read and written by who did not call `load` and `store`."""
+        """Note allocations that were read and written without `load` and `store`."""
 
     # --- where an access goes ---
 

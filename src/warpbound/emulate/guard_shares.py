@@ -1,13 +1,13 @@
-"""Guards of arithmetic whose result decides nothing: where they cost much, their lanes are estimated.
+"""Guards of arithmetic whose result decides nothing: where they cost much, the number of their lanes is estimated.
 
 `expf` halves its argument under a guard, `rsqrtf` scales it: `@!P0 FMUL R2, R2, 0.5`; `hits += x < y` adds under one.
-Which lanes do so depends on values, and nothing else does: not a branch, not an address, not an issue slot. To count
+Values decide only how many lanes execute such an instruction: no branch, address or issue slot depends on it. To count
 these lanes exactly, all values of the kernel have to be computed.
 
-Models   After `trace_recorder.LONG` executed instructions (fewer where products of matrices are among them) the guards
-         are left out, with all that only they need, if that saves a tenth of what was executed. Each such instruction
-         then takes part in as many of its lanes as before; all of them where it was not reached before.
-Omits    Lanes that take part more often, or less, later on: the note bounds the difference.
+Models   After `trace_recorder.LONG` executed instructions (fewer if matrix products are among them) the guards are left
+         out, with all values that only they need, if that saves a tenth of what was executed. From then on such an
+         instruction counts with the share of lanes that executed it until then; with all lanes if it was not reached.
+Omits    Changes of these shares later on: the note bounds the difference.
 """
 
 from collections.abc import Callable, Sequence
@@ -32,15 +32,15 @@ NOTE = (
 
 @dataclass(frozen=True)
 class GuardShares:
-    """guards : instructions whose guards are not computed. shares : the part of their lanes that takes part,
-    (instructions,). first : executed instructions that show them."""
+    """guards : instructions whose guards are not computed. shares : the share of their lanes that is active,
+    (instructions,). first : executed instructions from which the shares were taken."""
 
     guards: frozenset[int]
     shares: NDArray[np.float64]
     first: int
 
     def applied_to(self, program: Program, trace: Trace) -> Trace:
-        """The trace with these parts of its lanes, and a note that says so."""
+        """The trace with these shares of active lanes, and a note about it."""
         at = np.array(sorted(self.guards), np.int64)
         every_lane = trace.threads[:, at]
         threads = trace.threads.copy()
@@ -55,7 +55,7 @@ class GuardShares:
 
 
 class TooDear(Exception):
-    """Some guards cost too much. without : the slice without them; shares : the parts of their lanes."""
+    """Some guards cost too much. without : the slice without them; shares : of their active lanes."""
 
     def __init__(self, without: Slice, shares: GuardShares) -> None:
         super().__init__("guards of arithmetic cost too much")
@@ -77,7 +77,7 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
 
 
 def guards_need_products(program: Program, own: Slice) -> bool:
-    """Whether products of matrices are computed for nothing but guards of arithmetic; own : what is not computed."""
+    """Whether matrix products are computed for guards of arithmetic alone; own : the slice."""
     without = slice_without_guards(program, data_guards(program), own.assumed)
     return any(program.instructions[at].traits.tensor for at in without.unneeded - own.unneeded)
 

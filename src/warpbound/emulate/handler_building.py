@@ -45,7 +45,7 @@ def handler_of(instruction: Instruction, constants: Constants, arch: int, plain:
 
 
 def refusal(problem: WarpboundError) -> Handler:
-    """An instruction that cannot be executed is an error only when it is reached."""
+    """A handler that raises: an instruction that cannot be executed is an error only when it is reached."""
 
     def handler(x: State) -> None:
         raise problem

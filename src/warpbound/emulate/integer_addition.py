@@ -1,6 +1,6 @@
 """Integer additions with carries, and the terms that other instructions add.
 
-A subtraction that hands on a carry adds ~x + 1 in 33 bits: the carry says "no borrow".
+A subtraction with a carry out adds ~x + 1 in 33 bits: the carry means "no borrow".
 """
 
 

@@ -1,9 +1,9 @@
 """Scheduling of lanes: groups parked at program counters, waits for reconvergence, fairness.
 
 A group is a set of lanes of any warps at one instruction. The group at the smallest address runs
-first, so that lanes reconverge; that is a batching heuristic only. A group that polls (it ran an atomic,
-a strong load or a YIELD and jumped back) or has jumped back TURNS times while others could run is put
-behind the others, and among such groups the one that waited longest runs. So locks are released and
+first, so that lanes reconverge; this is only a batching heuristic. A group that polls (it ran an atomic,
+a strong load or a YIELD and jumped back), or that has jumped back TURNS times while others could run, is put
+behind the others; among such groups, the one that waited longest runs first. So locks are released and
 flags are set, whatever the order of the code.
 """
 
@@ -101,10 +101,10 @@ class Groups:
         return at, self.ready.pop(at).lanes
 
     def _release_left(self) -> bool:
-        """Let lanes go on that wait for some that have left: a BREAK does not reach a mask that a call had saved, and
-        there is none where the compiler knew that the whole warp leaves, or that none does.
+        """Release lanes that wait for lanes which have left: a BREAK does not change a mask that a call had saved, and
+        the compiler emits none where it knows that the whole warp leaves, or that no lane does.
 
-        Only lanes that wait to converge themselves can have left; of several waits that for fewest lanes is inner.
+        Only lanes that wait to converge themselves can have left; of several waits, the one for fewest lanes is inner.
         """
         waiting = np.zeros_like(self.alive)
         for wait in self.converging.values():
@@ -122,9 +122,9 @@ class Groups:
         return True
 
     def _release_plain(self) -> bool:
-        """Let lanes go on that wait at a BSYNC without a promise of convergence, as the hardware's YIELD does.
+        """Release lanes that wait at a BSYNC without a promise of convergence, as the hardware's YIELD does.
 
-        Who comes there later must not wait for them.
+        Lanes that come there later must not wait for them.
         """
         released = False
         for key, wait in self.converging.items():
@@ -173,7 +173,7 @@ class Groups:
             self._resume(wait, free)
 
     def _complete(self, wait: Wait) -> Mask:
-        """Lanes whose needed lanes all wait for them too, and maybe for others."""
+        """Lanes whose needed lanes all wait for them, too, and possibly for others."""
         own = np.uint32(1) << (np.arange(len(wait.lanes)) % LANES).astype(np.uint32)
         arrived = np.zeros_like(wait.need)
         for need, alike in alike_by_warp(wait.lanes, wait.need):

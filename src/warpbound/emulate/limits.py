@@ -32,7 +32,7 @@ LIMITS = Limits()
 
 
 def stray_notes(program: Program, lanes: Mapping[int, int]) -> tuple[str, ...]:
-    """The assumption that such accesses make, with the source lines of most; lanes : by instruction."""
+    """A note that such accesses passed, with the source lines of most of them; lanes : by instruction."""
     if not lanes:
         return ()
     places: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""Livelock: polling threads never go on if no thread writes anything and their registers repeat."""
+"""Livelock: polling threads never make progress if no thread writes anything and their registers repeat."""
 
 from collections.abc import Sequence
 from hashlib import blake2b

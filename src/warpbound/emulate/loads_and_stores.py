@@ -50,7 +50,7 @@ def load_global_part(x: State, offsets: NDArray[np.int64]) -> list[Value]:
 
 
 def checked_global(x: State, addresses: NDArray[np.uint64], size: int) -> NDArray[np.int64]:
-    """Offsets into the image of every selected lane; BadAccess where an active one is wrong."""
+    """Offsets into the image of every selected lane; BadAccess where an active lane's access is invalid."""
     return _recorded(x, x.image.offsets(addresses, x.mask, size), addresses, size)
 
 

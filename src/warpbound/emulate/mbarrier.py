@@ -75,7 +75,7 @@ LATE = Layout(Field(1, 20), Field(43, 20), Field(21, 22))
 
 @dataclass(frozen=True)
 class Arrival:
-    """What each lane of an instruction does: number of arrivals, how many of them drop out, number of transactions."""
+    """The arrivals of each lane of an instruction, how many of them drop out, and its transactions."""
 
     arrived: Read
     dropped: Read = _NONE
@@ -132,7 +132,7 @@ def arrive(
 
 
 def arrive_watched(x: State, meeting: Met, warps: Counts, layout: Layout, numbers: list[Counts]) -> NDArray[np.uint64]:
-    """`arrive`, of which the recorder learns; warps : places among the selected ones."""
+    """`arrive`, reported to the recorder; warps : places among the selected ones."""
     memory = x.windows["shared"].elements(8)
     if x.recorder is None:
         return arrive(memory, meeting.barriers, layout, numbers)

@@ -1,4 +1,4 @@
-"""What the warps of one block, or of one cluster, do to mbarriers: arrivals, tests, and the copies that end there.
+"""Events of the warps of one block, or of one cluster, at mbarriers: arrivals, tests, copies that complete there.
 
 Models   A barrier's phases are counted as they end. An event belongs to the phase in which it happened, and a test that
          succeeds needs as many phases as had ended by then.
@@ -27,7 +27,7 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True)
 class Event:
-    """What one execution of an instruction by a warp does at mbarriers.
+    """One execution of an instruction by a warp, and the mbarriers that it affects.
 
     barriers : (barrier, phase) of each. size_B : bytes that the copy engine fetches.
     """
@@ -39,7 +39,7 @@ class Event:
 
 @dataclass(frozen=True)
 class Met:
-    """Barriers that warps are at, one for each warp or lane; size_B : bytes that the copy engine fetches for it."""
+    """The barrier of each warp or lane; size_B : bytes that the copy engine fetches for it."""
 
     kind: Kind
     barriers: Numbers

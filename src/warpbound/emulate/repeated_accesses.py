@@ -1,7 +1,7 @@
-"""Accesses of many rounds of a loop at once, where each warp moves by whole steps.
+"""Accesses of many iterations of a loop at once, where each warp's addresses move by constant steps.
 
-Models   After a period of rounds every warp has moved by a multiple of a base's alignment, so its accesses have the
-         same patterns of lanes at other bases: one period is packed, and stands for all.
+Models   After a period of iterations every warp has moved by a multiple of a base's alignment, so its accesses have the
+         same patterns of lanes at other bases: one period is packed and represents all.
 """
 
 from collections.abc import Sequence
@@ -24,10 +24,10 @@ def moved(piece: Piece, by: Steps) -> Piece:
 
 
 def extend(rows: Rows, round_: Sequence[tuple[Piece, Steps]], rounds: int) -> int:
-    """Record a round's accesses for up to that many more rounds; returns for how many.
+    """Record an iteration's accesses for up to that many more iterations; returns for how many.
 
-    round_ : the accesses and the bytes by which each lane moves from round to round. 0 where lanes of one warp move
-    apart, or where there are few rounds.
+    round_ : the accesses, and the bytes by which each lane moves from one iteration to the next. Returns 0 where lanes
+    of one warp move apart, or where there are few iterations.
     """
     each = [_steps_of_warps(piece, step) for piece, step in round_]
     if any(steps is None for steps in each):

@@ -4,7 +4,7 @@ From sm_90 on a block's first kilobyte of shared memory is the system's. Code fo
 columns are in use; no variable of a kernel lies there, so no other access reads or changes these words.
 
 Models   Constants and the start of the block's window (`ULEA UR6, SR_CgaCtaId, 0x40, 0x18`), forwards through the
-         control flow: an address is reserved where every way to it computes the same constant below the kilobyte.
+         control flow: an address is reserved where every path to it computes the same constant below the kilobyte.
 Omits    Sums of several registers.
 """
 

@@ -4,8 +4,8 @@
 Models   Dependence on loaded values, and on `blockIdx` through a step that is not linear (a comparison, a remainder): a
          loop over `blockIdx * size + i` has the same trip count in every block but the last.
 Omits    Values that differ only because a branch was taken.
-Source   Rule of three: what n draws never show has, at 95 %, a share of at most 3 / n (J. A. Hanley and
-         A. Lippman-Hand, JAMA 249, 1983).
+Source   Rule of three: an event that does not occur in n draws has, at 95 %, a probability of at most 3 / n (J. A.
+         Hanley and A. Lippman-Hand, JAMA 249, 1983).
 """
 
 from collections.abc import Set
@@ -50,7 +50,7 @@ def uneven_loops(
 
 
 def _waits(program: Program, inside: Set[int], leaving: Set[int]) -> bool:
-    """Whether a loop does nothing but try again: it is left when an mbarrier, or space in tensor memory, is there."""
+    """Whether a loop only retries until an mbarrier's phase has ended, or tensor memory has space."""
     code = program.instructions
     writers = [i for branch in leaving for i in _deciding(program, inside, branch)]
     return bool(writers) and all(code[i].traits.waits_for in _TRIED_AGAIN for i in writers)

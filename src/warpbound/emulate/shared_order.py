@@ -1,6 +1,6 @@
 """Stores to shared memory that no thread of the block executes before a load: their values never reach it.
 
-Models   A load outside loops to which no way leads from a barrier of the block, and a store to which every way leads
+Models   A load outside loops that no path reaches from a barrier of the block, and a store that every path reaches
          through that barrier.
          Bulk copies may come from another block: where there are barriers of the cluster, one of these.
 Omits    Generic accesses and atomics; kernels with calls.
@@ -31,7 +31,7 @@ class SharedOrder:
 
     @cached_property
     def _barriers(self) -> list[tuple[int, int]]:
-        """Barriers of all threads of the block, where they arrive and where they go on; none where a call may lead
+        """Barriers of all threads of the block, where they arrive and where they continue; none where a call may lead
         around them."""
         if calls_that_return(self._code):
             return []
@@ -66,12 +66,12 @@ class SharedOrder:
         return behind
 
     def _leads_through(self, first: int, second: int) -> bool:
-        """Whether every way to the second instruction leads through the first."""
+        """Whether every path to the second instruction leads through the first."""
         above, below = self._block(first), self._block(second)
         return first < second if above == below else dominates(self._flow.dominators, above, below)
 
     def _leads_to(self, first: int, second: int) -> bool:
-        """Whether a way leads from the first instruction to the second."""
+        """Whether a path leads from the first instruction to the second."""
         above, below = self._block(first), self._block(second)
         return (above == below and first < second) or below in self._reached(above)
 
@@ -79,7 +79,7 @@ class SharedOrder:
         return bisect_right(self._starts, index) - 1
 
     def _reached(self, own: int) -> frozenset[int]:
-        """The blocks to which a way leads from a block."""
+        """The blocks that can be reached from a block."""
         if own not in self._behind_block:
             reached, pending = set[int](), list(self._flow.blocks[own].follows)
             while pending:

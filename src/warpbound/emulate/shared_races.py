@@ -1,8 +1,8 @@
-"""Races on shared memory: accesses by different warps of a block of which the order decides what is there.
+"""Races on shared memory: accesses by different warps of a block whose order decides the contents.
 
-Models   two accesses of one byte between the same two barriers, at least one of which changes it: by different warps,
-         not both atomic. A store that leaves what was there is none.
-Omits    lanes of one warp; order that other means than the block's barrier 0 bring about (`unchecked` names them).
+Models   two accesses of one byte between the same two barriers by different warps, at least one of which changes the
+         byte, and which are not both atomic. A store of the value that is there already is no race.
+Omits    lanes of one warp; synchronisation by other means than the block's barrier 0 (`unchecked` names them).
 """
 
 from collections.abc import Callable, Sequence
@@ -45,7 +45,7 @@ class Race:
 
 
 def unchecked(program: Program) -> str:
-    """What else than barrier 0 orders the accesses of a kernel; empty where nothing does."""
+    """The synchronisation of a kernel other than barrier 0; empty if there is none."""
     for instruction in program.instructions:
         if instruction.traits.kind == "barrier" and not instruction.traits.is_block_barrier:
             return f"`{instruction.opcode}`"

@@ -4,8 +4,8 @@ Models   Words of the recorded accesses of each instruction, of all sampled bloc
          touches depends on no contents, or its address is named among those that do.
          An instruction without a recorded access (a poll that never had to be repeated) touches the words of those with
          the same address operand.
-Omits    Instructions for which there is no such word either, and those with very many different accesses, as where
-         data decide their addresses: they may touch any.
+Omits    Instructions without any such word, and those with very many different accesses, for example because data
+         decide their addresses: they may touch any word.
 """
 
 from collections.abc import Sequence, Set

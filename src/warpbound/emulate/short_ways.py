@@ -1,14 +1,14 @@
-"""Branches around calls: the long ways of divisions and roots, and of shuffles of parted warps.
+"""Branches around slow paths: calls for divisions and roots of extreme operands, and for shuffles of diverged warps.
 
-A division or a square root of floating-point numbers is a few instructions, and a call of a function for numbers close
-to zero or to infinity. Where nothing depends on the result but numbers that a trace does not hold, nothing has to be
-known of the operands either: the short way is taken.
+A division or a square root of floating-point numbers is a few instructions (the fast path), and a call of a function
+for operands close to zero or to infinity (the slow path). Where no address, branch or predicate depends on the result,
+the operands need not be known either: a trace takes the fast path.
 
-Up to sm_89 a shuffle in a loop is one instruction where the whole warp is there, and a function where BRA.DIV finds
-lanes elsewhere. Both give the same values, so the function does not tell what is needed.
+Up to sm_89 a shuffle in a loop is one instruction if the whole warp is there, and a function if BRA.DIV finds lanes
+elsewhere. Both give the same values, so the function need not be followed.
 
-Models   A branch around a call of arithmetic: its long way only moves registers, calls, and comes back.
-Omits    Operands that take the long way, which costs some 50 instructions more.
+Models   A branch around a call of arithmetic: its slow path only moves registers, calls, and comes back.
+Omits    Operands that take the slow path, which costs some 50 instructions more.
 """
 
 from collections.abc import Mapping, Set
@@ -20,14 +20,14 @@ from warpbound.program.registers import writes
 from warpbound.quick_dataclasses import dataclass
 from warpbound.recent_results import remember
 
-LONGEST_CALL = 24  # instructions of a long way, without the function that it calls
+LONGEST_CALL = 24  # instructions of a slow path, without the function that it calls
 _OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduling", "constant")  # kinds beside it
 
 
 @dataclass(frozen=True)
 class ShortWay:
-    """begin : the instruction at which the short way goes on. meet : where both ways are one again. results : registers
-    and predicates that the long way may write."""
+    """begin : the instruction at which the fast path continues. meet : where both paths join again. results : registers
+    and predicates that the slow path may write."""
 
     begin: int
     meet: int
@@ -36,7 +36,7 @@ class ShortWay:
 
 @remember(4)
 def short_ways(program: Program) -> dict[int, ShortWay]:
-    """The branches that decide between a short way and a call of arithmetic, by instruction."""
+    """The branches that decide between a fast path and a call of arithmetic, by instruction."""
     code, blocks = program.instructions, program.flow.blocks
     if not any(calls(instruction) for instruction in code):
         return {}
@@ -63,7 +63,7 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
 
 
 def _only_calls(program: Program, first: int, meet: int) -> bool:
-    """Whether the way from a block to another one is a call between a few moves, without a choice."""
+    """Whether the path from one block to another is a call between a few moves, without a branch."""
     code, blocks, way, number = program.instructions, program.flow.blocks, list[int](), first
     while number != meet:
         way += range(blocks[number].first, blocks[number].last)
@@ -95,7 +95,7 @@ def _is_arithmetic(program: Program, at: int) -> bool:
 
 @remember(4)
 def whole_warp_branches(program: Program) -> frozenset[int]:
-    """The BRA.DIV that only a warp whose lanes have parted takes, to code that calls a function."""
+    """The BRA.DIV that only a diverged warp takes, to code that calls a function."""
     code, blocks = program.instructions, program.flow.blocks
     parting = {at for at, x in enumerate(code) if x.traits.kind == "branch" and "DIV" in x.modifiers}
     if not parting or not any(map(calls, code)):
@@ -108,8 +108,8 @@ def whole_warp_branches(program: Program) -> frozenset[int]:
 def follows(
     program: Program, short: Mapping[int, int], whole_warp: Set[int] = frozenset()
 ) -> list[tuple[int, ...]]:
-    """The blocks that follow each block, where branches take short ways (to these instructions) and those of
-    `whole_warp` are not taken; none of blocks that are not reached then."""
+    """The successors of each block, where branches take fast paths (to these instructions) and those of `whole_warp`
+    are not taken; blocks that are not reached then have none."""
     blocks = program.flow.blocks
     starts = {block.first: number for number, block in enumerate(blocks)}
     result: list[tuple[int, ...]] = [()] * len(blocks)

@@ -1,9 +1,8 @@
 """What a backward slice assumes of a kernel, so that products of tiles need not be computed; a run may refute it.
 
-Models   No warp parts whose lanes BRA.DIV asks for (`short_ways`). Boxes that the copy engine stores write no tensor
-         map where the kernel makes its own. No load that decides anything reads what is brought to shared memory to be
-         multiplied, or the sums of products that threads store there. Whatever is read where it was left out refutes
-         that.
+Models   No warp diverges at a BRA.DIV (`short_ways`). Boxes that the copy engine stores overwrite no tensor map that
+         the kernel makes. No load that decides anything reads factors of products in shared memory, or sums of
+         products that threads store there. A load of contents that were left out refutes the assumption.
 """
 
 from collections.abc import Iterator, Sequence, Set
@@ -52,7 +51,7 @@ def assumed_of(program: Program) -> Assumed:
 
 
 def writes_maps(code: Sequence[Instruction]) -> bool:
-    """Whether the kernel itself writes tensor maps, after which the copy engine must forget what it knows of them."""
+    """Whether the kernel itself writes tensor maps: then it has to invalidate the copy engine's cache of them."""
     return any(instruction.opcode == "UTMACCTL" and "IV" in instruction.modifiers for instruction in code)
 
 
@@ -69,7 +68,7 @@ def loads_checked(program: Program, assumed: Assumed, uncomputed: Set[int]) -> f
 
 
 def load_checked(here: Site) -> Handler:
-    """LDS, which raises Refuted where it reads what was left out."""
+    """LDS, which raises Refuted where it reads contents whose stores were left out."""
     size, narrow, store = width(here), window_address(memory_operand(here), here), writer(here, width(here))
 
     def handler(x: State) -> None:

@@ -1,4 +1,4 @@
-"""The left factor of a sparse product (mma.sp): half of its numbers lie in registers, metadata say where they belong.
+"""The left factor of a sparse product (mma.sp): registers hold half of its numbers, metadata give their places.
 
 A code of 4 bits stands for a chunk of a row: 4 numbers of 8 or 16 bits, of which two are kept (two bits each say
 which), 2 numbers of TF32 with one kept (its code is that of its two halves), or 8 numbers of 4 bits with two pairs

@@ -102,7 +102,7 @@ class State:
         self.mask: Mask | None = None
         self.selected_lanes = self.lane_count
         self.recorder: Recorder | None = None
-        self.changed = False  # whether an atomic has changed memory; who looks takes it back
+        self.changed = False  # whether an atomic has changed memory; the reader resets it
         self.clock = 0
         self.turn = 0  # how often a group has been selected
 

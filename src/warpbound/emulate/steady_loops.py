@@ -1,10 +1,10 @@
-"""Loops whose rounds may reach a steady state: what decides in them is only added, moved and compared.
+"""Loops that may reach a steady state: their deciding values are only added, multiplied, moved and compared.
 
-Models   Natural loops, with branches, barriers and loops inside. What nobody needs the value of is counted and has
-         addresses; every other instruction reads nothing that a round changes, or maps it linearly (modulo 2**32: sums,
-         products, moves, comparisons of integers), or reads the same at its place in every round. Once two steps of
-         every register at every place are equal, all later ones are, until a comparison changes its result or a word
-         wraps around: of a product of two words with equal steps the second difference stays.
+Models   Natural loops, with branches, barriers and loops inside. Instructions whose values nobody needs are counted and
+         have addresses. Every other instruction reads nothing that an iteration changes, or maps it linearly (modulo
+         2**32: sums, products, moves, comparisons of integers), or reads the same value in every iteration. Once two
+         steps of every register at every place are equal, all later ones are, until a comparison changes its result or
+         a word wraps around: a product of two words with equal steps has a constant second difference.
 Omits    Loops with atomics, calls or returns inside; needed values from memory.
 """
 
@@ -28,9 +28,9 @@ Names = frozenset[str]
 
 @dataclass(frozen=True)
 class SteadyLoop:
-    """first : its first instruction. body : all its instructions. changed : registers and predicates that a round may
-    change and that are needed. comparisons : of numbers that may change. writers : instruction -> what it writes of
-    `changed`. fixed : instruction -> what it reads of `changed`, where that has to be the same in every round."""
+    """first : its first instruction. body : all its instructions. changed : registers and predicates that an iteration
+    may change and that are needed. comparisons : of numbers that may change. writers : instruction -> what it writes of
+    `changed`. fixed : instruction -> what it reads of `changed`, if that has to be the same in every iteration."""
 
     first: int
     body: frozenset[int]
@@ -70,7 +70,7 @@ def _of(names: Iterable[str], changing: Names) -> tuple[str, ...]:
 
 
 def _changing(code: list[Instruction]) -> Names:
-    """What a round may change: not what is computed anew from what stays."""
+    """Registers that an iteration may change, without those computed anew from unchanged ones."""
     changing = frozenset(name for x in code for name in writes(x))
     while True:
         varying = frozenset(name for x in code if not _invariant(x, changing) for name in writes(x))
@@ -89,7 +89,7 @@ def _invariant(instruction: Instruction, changing: Names) -> bool:
 
 
 def _fits(x: Instruction, *, is_needed: bool) -> bool:
-    """Whether a round of a steady loop may have this instruction."""
+    """Whether a steady loop may contain this instruction."""
     traits = x.traits
     if traits.kind in PASSED:
         meets = traits.kind not in ("barrier", "convergence") or traits.is_block_barrier or x.opcode == "BSYNC"
@@ -127,7 +127,7 @@ def _is_linear(instruction: Instruction) -> bool:
 
 
 def sources_of(instruction: Instruction) -> list[Operand]:
-    """What an instruction with one result reads, without predicates."""
+    """The operands that an instruction with one result reads, without predicates."""
     return [x for x in instruction.operands[1:] if "predicate" not in x.kind]
 
 

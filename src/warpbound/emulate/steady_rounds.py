@@ -1,10 +1,10 @@
-"""Rounds of loops in a steady state: recorded from three executed ones, not executed.
+"""Iterations of loops in a steady state: recorded from three executed ones, not executed.
 
-Models   What a `steady_loops.SteadyLoop` admits. Three rounds are executed and watched. If they go the same way, and at
-         each place of that way every changing register, every address and every operand of a comparison has taken two
-         equal steps, and every predicate and lane mask stayed, all later rounds are alike until a comparison changes
-         its result, a word wraps around, or an address leaves its array. The rounds before that are counted and their
-         addresses recorded; the last ones are executed.
+Models   Loops of the kind `steady_loops.SteadyLoop`. Three iterations are executed and watched. If they take the same
+         path, and at each place of that path every changing register, every address and every operand of a comparison
+         has taken two equal steps, and every predicate and lane mask stayed the same, then all later iterations are
+         alike until a comparison changes its result, a word wraps around, or an address leaves its array. The
+         iterations before that are counted and their addresses recorded; the last ones are executed.
 """
 
 from collections.abc import Iterator
@@ -31,22 +31,22 @@ from warpbound.quick_dataclasses import dataclass
 if TYPE_CHECKING:
     from warpbound.emulate.trace_recorder import Counts, Recording
 
-SETTLED = 2  # rounds in a row after which a loop is watched
+SETTLED = 2  # iterations in a row after which a loop is watched
 WATCHED = 3  # rounds that show two steps
-LAST = 2  # rounds before the end of a steady state that are executed
-FEWEST = 4  # rounds that are worth leaving out
+LAST = 2  # iterations before the end of a steady state that are executed
+FEWEST = 4  # iterations that are worth leaving out
 PATIENCE = 1024  # arrivals, at most, for which a loop that did not become steady is left alone
-MOST_MOVED = 1 << 12  # accesses to shared memory in rounds left out that are known again
+MOST_MOVED = 1 << 12  # accesses to shared memory in omitted iterations that are recognised
 LARGEST = 1 << 22  # instructions of a stream that are added at once
-LONGEST_WAY = 1 << 16  # instructions of a round that is watched
-MOST_WATCHED_B = 1 << 26  # of the addresses of such a round
+LONGEST_WAY = 1 << 16  # instructions of a watched iteration
+MOST_WATCHED_B = 1 << 26  # of the addresses of such an iteration
 SIZE_CHECKED = 512  # instructions after which its size is looked at again
 
 
 @dataclass(frozen=True)
 class _Round:
-    """One executed round: its way, what was written at each place of it, what has to stay, the operands of comparisons
-    and where they are, the accesses."""
+    """One executed iteration: its path, the values written at each place, those that have to stay, the operands of
+    comparisons and their places, the accesses."""
 
     way: list[int]
     words: list[Value]
@@ -68,7 +68,7 @@ class _Round:
 
 @dataclass(frozen=True)
 class _Left:
-    """The way led out of the loop, or the group no longer goes on alone: where to go on, as a handler tells it."""
+    """The path has left the loop, or the group no longer runs alone: where to continue, as a handler returns it."""
 
     move: int
 
@@ -99,7 +99,7 @@ class SteadyRounds:
         self._in_a_row: dict[int, int] = {}  # arrivals as far apart as the one before
         self._wait: dict[int, int] = {}  # arrivals at a loop for which it is left alone
         self._failures: dict[int, int] = {}
-        self._in_shared: dict[tuple[object, ...], Piece] = {}  # what rounds left out access in shared memory
+        self._in_shared: dict[tuple[object, ...], Piece] = {}  # accesses of omitted iterations to shared memory
 
     def _shifted(self, x: Instruction) -> tuple[Read, np.uint32] | None:
         """The number that a sum shifts, and by how much."""
@@ -119,9 +119,9 @@ class SteadyRounds:
         return self._in_a_row[at] >= SETTLED - 1
 
     def run(self, at: int) -> int | None:
-        """Execute some rounds and leave out those that follow from them.
+        """Execute some iterations and omit those that follow from them.
 
-        Returns where to go on, as a handler does; None where the loop is not over, and its next round may be executed.
+        Returns where to continue, as a handler does; None if the loop has not ended and its next iteration may run.
         """
         loop, rounds, before = self.loops[at], list[_Round](), None
         first, last = min(loop.body), max(loop.body) + 1
@@ -146,7 +146,7 @@ class SteadyRounds:
         self._wait[at] = min(PATIENCE, 4 << min(8, self._failures[at]))
 
     def _watched(self, loop: SteadyLoop) -> _Round | _Left:
-        """Execute a round."""
+        """Execute an iteration."""
         this_round, at, ready = _Round([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
         self.recording.seen = this_round.accesses
         try:
@@ -162,7 +162,7 @@ class SteadyRounds:
         return this_round
 
     def _execute(self, loop: SteadyLoop, this_round: _Round, at: int) -> int:
-        """Execute one instruction of a round and note what it does; returns the next one, or STOP."""
+        """Execute one instruction of an iteration and note its effects; returns the next one, or STOP."""
         chunk, recording, x = self.chunk, self.recording, self.chunk.x
         chunk.at = at
         recording.note(x, at)
@@ -183,7 +183,7 @@ class SteadyRounds:
         return at + 1 if move is None else move
 
     def _alike(self, rounds: list[_Round]) -> int:
-        """Rounds after the last one that are like it."""
+        """Iterations after the last one that are like it."""
         code, endless = self.chunk.kernel.program.instructions, int(ENDLESS)
         if not all(a.way == b.way and len(a.accesses) == len(b.accesses) for a, b in pairwise(rounds)):
             return 0
@@ -199,7 +199,7 @@ class SteadyRounds:
         return 0 if fewest >= endless else fewest - LAST
 
     def _limits(self, rounds: list[_Round], code: tuple[Instruction, ...]) -> Iterator[int]:
-        """For how many rounds each word, comparison and access goes on as before."""
+        """For how many iterations each word, comparison and access continues as before."""
         for operands in zip(*(each.operands for each in rounds), strict=True):
             yield _until_decided_otherwise(code[operands[0][0]].modifiers, [each[1:] for each in operands])
         for words in zip(*(each.words for each in rounds), strict=True):
@@ -208,7 +208,7 @@ class SteadyRounds:
             yield self._until_outside([piece for _, piece in each], {space for space, _ in each})
 
     def _until_outside(self, pieces: list[Piece], spaces: set[str]) -> int:
-        """Rounds for which an access goes on in equal steps inside its arrays."""
+        """Iterations for which an access continues in equal steps inside its arrays."""
         before, middle, now = pieces
         if before is middle is now:
             return int(ENDLESS)
@@ -234,7 +234,7 @@ class SteadyRounds:
         return limit
 
     def _until_outside_window(self, instruction: int, at: NDArray[np.int64], step: NDArray[np.int64]) -> int:
-        """Rounds for which an access goes on in equal steps inside the block's shared memory."""
+        """Iterations for which an access continues in equal steps inside the block's shared memory."""
         code, window = self.chunk.kernel.program.instructions[instruction], self.chunk.x.windows["shared"]
         if window.cluster > 1 or code.traits.width == "matrices":
             return 0
@@ -242,7 +242,7 @@ class SteadyRounds:
         return int((room // np.abs(step[step != 0])).min())
 
     def _leave_out(self, loop: SteadyLoop, rounds: list[_Round], count: int, before: "tuple[Counts, ...]") -> None:
-        """Count and record that many rounds, and move the registers on."""
+        """Count and record that many iterations, and advance the registers."""
         x, recording = self.chunk.x, self.recording
         first, last, way = min(loop.body), max(loop.body) + 1, np.array(rounds[-1].way, np.int32)
         recording.repeat(first, last, np.tile(way, count), count, before)
@@ -274,7 +274,7 @@ class SteadyRounds:
         x.clock += count * len(way)
 
     def _add_shared(self, piece: Piece, step: NDArray[np.int64], count: int) -> None:
-        """Record an access to shared memory that moves in this many rounds: one more, where it was recorded before."""
+        """Record an access to shared memory whose address moves, for this many iterations; repeats are counted."""
         recording, active = self.recording, piece.active
         parts = (piece.warps, piece.addresses, step, np.empty(0) if active is None else active)
         key = piece.instruction, count, *(part.tobytes() for part in parts)
@@ -292,7 +292,7 @@ class SteadyRounds:
         self._note_window(piece, addresses)
 
     def _note_window(self, piece: Piece, addresses: NDArray[np.int64]) -> None:
-        """Report reads of memory that nothing has written, and note what is written; addresses : (rounds, lanes)."""
+        """Report reads of unwritten memory, and note what is written; addresses : (iterations, lanes)."""
         x, code = self.chunk.x, self.chunk.kernel.program.instructions[piece.instruction]
         window, size = x.windows["shared"], lane_bytes(code)
         if window.unwritten is None and window.left_out is None:
@@ -331,7 +331,7 @@ def _step(old: Piece, now: Piece) -> NDArray[np.int64]:
 
 
 def _until_a_word_wraps(before: Value, middle: Value, now: Value) -> int:
-    """Rounds, at least, until a register of equal steps leaves the range of its kind, signed or not; 0 for others."""
+    """Iterations, at least, until a register of equal steps leaves the range of its kind, signed or not; else 0."""
     step = now - middle
     if not _equal(step, middle - before):
         return 0
@@ -348,7 +348,7 @@ def _until_a_word_wraps(before: Value, middle: Value, now: Value) -> int:
 
 
 def _until_decided_otherwise(modifiers: tuple[str, ...], rounds: list[tuple[Value, Value]]) -> int:
-    """Rounds for which a comparison keeps its result."""
+    """Iterations for which a comparison keeps its result."""
     relation = next((word for word in modifiers if word in RELATIONS), None)
     if relation is None:
         return 0

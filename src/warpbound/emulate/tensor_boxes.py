@@ -44,7 +44,7 @@ _FILLS = {"f16": 0x7FFF, "bf16": 0x7FFF, "f32": 0x7FFFFFFF, "f64": 0x7FFFFFFFFFF
 
 
 class MapStored(Exception):
-    """A tensor map is read from an array of which boxes were stored without their bytes."""
+    """A tensor map is read from an array to which boxes were stored without their bytes."""
 
 
 @dataclass(frozen=True)

@@ -73,7 +73,7 @@ class Layout:
 
 
 def registers_moved(instruction: Instruction) -> int:
-    """Registers of a lane that a load or store of tensor memory moves: as many columns of 32 rows as those fill."""
+    """Registers of a lane that a load or store of tensor memory moves, in columns of 32 rows."""
     words = [word for word in instruction.modifiers if not _COUNT.match(word)]
     times = next((int(match[1]) for match in map(_COUNT.match, instruction.modifiers) if match), 1)
     return times * _REGISTERS.get(words[0] if words else "", 1)

@@ -47,7 +47,7 @@ def absent(here: Site) -> Handler:
 
 
 def _where_described(build: Callable[..., Handler], here: Site) -> Handler:
-    """What `build` makes; zeros where it cannot, and in lanes without an object."""
+    """The handler that `build` makes; zeros where it cannot make one, and in lanes without an object."""
     zeros = absent(here)
     try:
         return build(here, lambda x, _: zeros(x))

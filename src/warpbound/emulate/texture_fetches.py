@@ -317,8 +317,8 @@ def _in_bounds(  # noqa: PLR0913  (each is one fact of the access)
     access: Callable[[State, NDArray[np.uint64]], None],
     outside: Callable[[State], None],
 ) -> None:
-    """The access in the lanes that are inside the surface; the others end the kernel (.TRAP), are ignored (.IGN) or go
-    to the nearest place (without either)."""
+    """The access in the lanes that are inside the surface; the others end the kernel (.TRAP), are ignored (.IGN) or
+    access the nearest element (without either)."""
     rows, slices = max(surface.height, 1), max(surface.slices, 1)
     last = {"byte x": surface.width * surface.texel_B - width(here), "y": rows - 1, "z": slices - 1}
     inside = np.logical_and.reduce([(each >= 0) & (each <= last[axis]) for axis, each in at.items()])

@@ -78,9 +78,9 @@ class Trace:
     unknown : what depended on unknown contents and what was assumed instead.
     arrays : (name, address, bytes) of what the launch has in global memory.
     stopped : why a sampled block did not run to its end; empty when all did.
-    waited : that is because it waited for what nothing that was executed wrote: other blocks may.
+    waited : it stopped because it waited for a value that no executed block wrote; other blocks may write it.
     dropped : accesses beyond those that are kept.
-    ungiven : why nothing can be said of the launch: contents that nobody gave decide.
+    ungiven : why the launch has no result: contents that nobody gave decide branches.
     meetings : what the warps of one block or cluster do at mbarriers, where the code has some.
     longest : stream of the longest warp, where that was recorded apart, shape (steps,).
     """

@@ -258,7 +258,7 @@ class Recording:
         return note
 
     def repeat_access(self, space: str, piece: Piece, times: int) -> None:
-        """Record an access this many more times, which takes no room; it was the executing group's."""
+        """Record an access of the executing group this many more times, which takes no room."""
         if piece.is_kept:
             self.rows[space].repeat(piece, times)
         else:
@@ -273,7 +273,7 @@ class Recording:
         return has_room
 
     def extend(self, round_: Sequence[tuple[Piece, NDArray[np.int64]]], rounds: int) -> int:
-        """Record accesses of global memory for more rounds, as far as there is room; returns for how many."""
+        """Record accesses of global memory for more iterations, as far as there is room; returns for how many."""
         each = len(self._warps)
         room = (MOST_ACCESSES - self.kept) // max(1, each * len(round_))
         rounds_added = extend(self.rows["global"], round_, min(rounds, room)) if round_ else rounds
@@ -292,11 +292,11 @@ class Recording:
         self.dropped += accesses * len(self._warps)
 
     def arrive(self, at: int, warps: NDArray[np.int64]) -> None:
-        """Count an instruction once more for warps of the chunk of which another part has come to it already."""
+        """Count an instruction once more for warps of which other lanes have executed it already."""
         self.executed[at, warps + self.first_warp] += 1
 
     def watch_meetings(self, rows: NDArray[np.int64]) -> None:
-        """Keep the streams of these rows, and what they do at mbarriers."""
+        """Keep the streams of these rows, and their events at mbarriers."""
         self.watch = MeetingRecorder(rows.tolist())
         self.streams |= {row: [] for row in rows.tolist() if row not in self.streams}
 
@@ -322,7 +322,7 @@ class Recording:
         self.unknown.setdefault(CONTENTS_OF.format(name=name), set()).add(self.at)
 
     def uncomputed(self, what: str) -> None:
-        """Report that the instruction gave zeros for what is not computed."""
+        """Report that the instruction returned zeros in place of a result that is not computed."""
         self.unknown.setdefault(what, set()).add(self.at)
 
     def stray(self, lanes: int) -> None:
@@ -341,7 +341,7 @@ class Recording:
 
 
 def _weight(traits: Traits) -> int:
-    """The instructions that take as long as one that moves or multiplies matrices; 0 of others."""
+    """The number of instructions that take as long as this one, if it moves or multiplies matrices; else 0."""
     if traits.kind == "copy":
         return COPIES
     return PRODUCTS.get(traits.kind, 0) if traits.tensor else 0
@@ -352,7 +352,7 @@ def _lanes_per_warp(lanes: Mask) -> NDArray[np.int64]:
 
 
 def guard_of(kernel: Kernel, at: int) -> Read | None:
-    """What reads the guard of an instruction; None without one. All lanes go a short way: by its branch, or past it."""
+    """The function that reads an instruction's guard; None without one. At a fast path all lanes take one side."""
     if at in kernel.short:
         return constant(np.bool_(kernel.short[at] != at + 1))
     instruction = kernel.program.instructions[at]

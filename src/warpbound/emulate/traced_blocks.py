@@ -65,8 +65,8 @@ def trace(  # noqa: PLR0913  (each is one fact of the execution)
 
 
 def _quickly_traced(question: "_Question", own: Slice) -> Trace:
-    """The trace, with guards that are estimated where they cost much; one block shows it where products of matrices are
-    computed for guards alone."""
+    """The trace, with estimated guards where these cost much. If matrix products are computed for guards alone, one
+    block is traced first to see how much."""
     try:
         if len(question.blocks) > 1 and guards_need_products(question.program, own):
             _traced(replace(question, blocks=question.blocks[:1]), own, None)
@@ -77,7 +77,7 @@ def _quickly_traced(question: "_Question", own: Slice) -> Trace:
 
 @dataclass(frozen=True)
 class _Question:
-    """What `trace` is asked."""
+    """The arguments of `trace`."""
 
     program: Program
     launch: Launch
@@ -118,7 +118,7 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
 
 
 def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> Kernel:
-    """The kernel with handlers that compute and move no values outside the slice, and take its short ways."""
+    """The kernel with handlers that compute and move no values outside the slice, and take its fast paths."""
     program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
     handlers = list(kernel.handlers)
     unguarded = shares.guards if shares else frozenset[int]()

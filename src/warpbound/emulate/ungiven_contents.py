@@ -1,4 +1,4 @@
-"""What a kernel reads and nobody gave: `__constant__` and `__device__` variables, arrays with unknown contents.
+"""Contents that a kernel reads and nobody gave: `__constant__` and `__device__` variables, arrays without contents.
 
 Models   A variable counts as given if the launch gives its contents, if the code initialises it with anything but
          zeros, or if the kernel itself writes it: counters start at zero. Contents decide if a branch depends on them
@@ -27,14 +27,14 @@ BY_ARG = "--arg {name}=@FILE.npy, or a fill in the launch file"
 
 @dataclass(frozen=True)
 class Ungiven:
-    """What was read without being given. what : in words. readers : instructions. option : how to give it."""
+    """Contents that were read and not given. what : in words. readers : instructions. option : how to give them."""
 
     what: str
     readers: frozenset[int]
     option: str
 
     def note(self, program: Program) -> str:
-        """A sentence for an answer that takes it as zeros."""
+        """A sentence for an answer that takes the contents as zeros."""
         where = lines_of(program, self.readers)
         return f"{self.what} is read{where} and not given: it is taken as 0; give it by {self.option}"
 

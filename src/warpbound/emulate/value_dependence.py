@@ -1,7 +1,7 @@
 """Forward taint: the branches and addresses that depend on the values which some instructions load.
 
 Models   Registers and predicates, forwards through the control flow; shared and local memory each as one value.
-Omits    Global memory (see store_to_load); control dependence; branches to a trap, or to the long way of a division.
+Omits    Global memory (see store_to_load); control dependence; branches to a trap, or to the slow path of a division.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Set
@@ -60,7 +60,7 @@ def _checks(program: Program) -> set[int]:
 
 
 def _last_users(program: Program) -> set[int]:
-    """Exits before nothing but mbarriers that end: the last thread that uses a cuda::pipeline ends its barriers."""
+    """Exits before code that only invalidates mbarriers: the last user of a cuda::pipeline ends its barriers."""
     code, result, only_ends = program.instructions, set[int](), False
     for at in reversed(range(len(code))):
         if code[at].traits.is_exit and code[at].guard is not None and only_ends:
@@ -101,8 +101,8 @@ def tainted_before(program: Program, loads: Set[int], reach: Reach | None = None
 
 
 def brings_from_outside(instruction: Instruction) -> bool:
-    """Whether it loads from global memory; an atomic of block scope (.SM) is of the threads of one block, such as the
-    users of a cuda::pipeline."""
+    """Whether it loads from global memory; an atomic of block scope (.SM) does not count: it serves the threads of one
+    block, such as the users of a cuda::pipeline."""
     of_block = instruction.traits.kind == "atomic" and "SM" in instruction.modifiers
     return instruction.traits.is_global_load and not of_block
 

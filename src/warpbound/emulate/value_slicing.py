@@ -6,9 +6,9 @@ record addresses, but no value is computed.
 Models   Liveness backwards through the control flow from branches, addresses and guards; the contents of global,
          shared and local memory each as one value. Instructions at mbarriers are all executed, and so are bulk copies,
          whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
-         Divisions and roots whose results nobody needs take their short way (`short_ways`).
-         What a slice assumes (`slice_assumptions`) is looked at while it is executed: a trace that refutes it is made
-         again without.
+         Divisions and roots whose results nobody needs take their fast path (`short_ways`).
+         The assumptions of a slice (`slice_assumptions`) are checked while it is executed: a trace that refutes one is
+         made again without it.
 Omits    Code that calls other functions (those that begin with a trap never return): all of it is in the slice.
 """
 
@@ -77,8 +77,7 @@ class Use:
 @dataclass(frozen=True)
 class Slice:
     """unneeded : indices of the arithmetic and memory instructions outside the slice. unread : bulk copies in it whose
-    bytes nobody needs. ways : branches that take their
-    short way, because nobody needs what either way computes."""
+    bytes nobody needs. ways : branches that take their fast path, because nobody needs the results of either path."""
 
     unneeded: frozenset[int]
     ways: dict[int, ShortWay]
@@ -88,7 +87,7 @@ class Slice:
 
 @remember(4)
 def slice_of(program: Program) -> Slice:
-    """The slice of a kernel; an analysis asks for it with each of its samples, and it is found once."""
+    """The slice of a kernel, computed once for all samples of an analysis."""
     assumed = assumed_of(program)
     own = slice_where(program, assumed)
     loads = loads_checked(program, assumed, own.unneeded | own.unread)
@@ -104,13 +103,13 @@ def guarded_arithmetic(program: Program) -> frozenset[int]:
 
 
 def slice_where(program: Program, assumed: Assumed) -> Slice:
-    """The slice of a kernel of which so much is assumed."""
+    """The slice of a kernel under these assumptions."""
     return _slice(program, _uses(program), assumed)
 
 
 @remember(4)
 def slice_without_guards(program: Program, guarded: Set[int], assumed: Assumed) -> Slice:
-    """The slice of a kernel where nobody asks in how many lanes this arithmetic is executed, unless it is needed."""
+    """The slice of a kernel if the active lanes of this arithmetic need not be known, unless its result is needed."""
     return _slice(program, [
         replace(use, steering_guard=0) if at in guarded and use.removable else use
         for at, use in enumerate(_uses(program))
@@ -164,9 +163,8 @@ def _stores_read(
     uses_and_tiles: tuple[Sequence[Use], frozenset[int]], code: Sequence[Instruction], live_instructions: Set[int],
     sources: Set[int], order: SharedOrder,
 ) -> set[int]:  # fmt: skip
-    """Instructions that change memory which one of those that are needed may read; a bulk copy that is not among the
-    `sources` so far moves contents that nobody needs as they are. With the uses come the stores that plain loads are
-    assumed not to read."""
+    """Instructions that change memory which a needed instruction may read. A bulk copy that is not among the `sources`
+    so far moves contents that nobody needs. Also the stores that plain loads are assumed not to read."""
     uses, tiles = uses_and_tiles
     reading = [i for i in live_instructions if code[i].traits.kind != "bulk_copy" or i in sources]
     spaces = frozenset(space for i in reading for space in uses[i].loads)
@@ -223,18 +221,18 @@ def _use(instruction: Instruction) -> Use:
 
 
 def _only_stores(instruction: Instruction) -> bool:
-    """Whether an atomic exchanges what nobody takes."""
+    """Whether an atomic exchanges a value whose old value nobody reads."""
     results = [operand for operand in instruction.operands[:2] if operand.kind == "register"]
     return "EXCH" in instruction.modifiers and bool(results) and all(operand.index == RZ for operand in results)
 
 
 def _steered(use: Use, instruction: Instruction) -> Use:
-    """The use where the kernel itself writes tensor maps: what a bulk copy reads may then be one."""
+    """The use in a kernel that writes tensor maps itself: a bulk copy may then read one."""
     return replace(use, removable=False) if instruction.traits.kind == "bulk_copy" else use
 
 
 def _unsteered(use: Use) -> Use:
-    """The use of a branch that takes its short way whatever its predicate says."""
+    """The use of a branch that takes its fast path whatever its predicate is."""
     return replace(use, reads=0, steers=0, guard="", guard_registers=0, steering_guard=0)
 
 
@@ -318,7 +316,7 @@ def _with_their_sources(
 
 
 def _step_back(live: GuardedSet, use: Use, at: int, places: set[int]) -> None:
-    """From what is live behind an instruction to what is before it; it joins `places` where its result is live."""
+    """Turn the live set behind an instruction into the one before it; add it to `places` if its result is live."""
     if live.under:
         live.always |= live.take(use.writes)  # live under a predicate that it writes: so in every lane
     if use.writes and at not in places and use.writes & live.anywhere():

@@ -50,7 +50,7 @@ def _bytes(vector: str) -> int:
 
 
 def _handler(here: Site, space: str, size: int, change: Callable[..., Words]) -> Handler:
-    """Read the operands of the active lanes, let `change` do it to memory, and hand out what was found there."""
+    """Read the operands of the active lanes, let `change` update memory, and return the old values."""
     operands = here.instruction.operands
     after = operands[operands.index(memory_operand(here)) + 1 :]
     reads = [_words(operand, here, size // 4) for operand in after if operand.kind in ("register", "uniform")]

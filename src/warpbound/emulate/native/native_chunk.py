@@ -1,7 +1,7 @@
 """A chunk of blocks that the interpreter executes, as far as it can; NumPy's handlers do the rest.
 
 The results are those of the handlers alone: the interpreter stops before an instruction that it does not know, lanes
-that part or must wait, an access that is wrong, and a jump back after which other lanes may have to run first.
+that diverge or must wait, an invalid access, and a jump back after which other lanes may have to run first.
 """
 
 import ctypes

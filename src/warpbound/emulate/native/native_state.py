@@ -70,7 +70,7 @@ class NativeState(State):
         self.uniform_predicates[register][...] = self._merged(self.uniform_predicates[register], value)
 
     def forget(self) -> None:
-        """Registers have changed: nothing is known of them any more."""
+        """Discard what is known of registers, because they have changed."""
         self.normal[:] = self._nothing_known
 
     def fill(self, c: CChunk) -> None:
