@@ -51,7 +51,7 @@ def launch_seconds(launches: Sequence[LaunchedWork]) -> list[float]:
 
 
 def side_by_side(flows: Sequence[Flow]) -> Flow:
-    """Flows of single numbers as one flow of arrays, (flows,); a resource that a flow does not use costs it nothing.
+    """Several flows as one flow of arrays, (flows,); a resource that a flow does not use costs it nothing.
 
     Queues keep the order of QUEUES, in which their waiting adds up.
     """

@@ -3,9 +3,9 @@
 Source   our own; the joins are the extreme value of exponential tails, measured in streaming kernels whose blocks are
          replaced only when their last warp ends.
 Models   start and end of the block; the time until its stores have left; the path of one warp; the last of n
-         independent lines, or of B warps, ln n or ln B spreads later; a pipe that serves the block's warps one after
-         another, and where it is the bottleneck, its whole work after one wait for memory. Pieces between barriers run
-         one after the other where their work is known; else the work is spread evenly over them.
+         independent lines, or of B warps, which comes ln n or ln B spreads later; a pipe that serves the block's warps
+         one after another, and if it is the bottleneck, its whole work after one wait for memory. Pieces between
+         barriers run one after the other if their work is known; else the work is spread evenly over them.
 Omits    tails that are not exponential; divergence within a phase.
 """
 
@@ -52,11 +52,12 @@ def in_step(x: Block, busy: Sequence[Real], others: Real = 0.0) -> NDArray[np.fl
     """Residence while all blocks of an SM are between the same two barriers at the same time, s.
 
     Blocks that begin together share the pipes evenly, reach each barrier together, end together, and are replaced
-    together: while they load, nothing is computed. So do blocks of one barrier, and those that load again and again in
-    a loop with barriers. Others drift apart, such as trees of several barriers after one load: 0, as where pieces are
-    not known.
-    Warps that wait for loads several times between two barriers take turns, too: what lies between a load and the wait
-    for it hides as much of its latency as all of them need for it; the rest comes on top of the tightest pipe's time.
+    together: while they load, nothing is computed. This holds for blocks of one barrier, and for those that load again
+    and again in a loop with barriers. Others drift apart, such as trees of several barriers after one load: the result
+    is then 0, as it is if pieces are not known.
+    Warps that wait for loads several times between two barriers take turns, too: the instructions between a load and
+    the wait for it hide as much of the latency as all warps need for them; the rest is added to the tightest pipe's
+    time.
     busy : for each piece, time that the resident blocks keep its tightest pipe busy, s. others : warps beside one that
     are resident on a sub-core.
     """
@@ -69,14 +70,14 @@ def in_step(x: Block, busy: Sequence[Real], others: Real = 0.0) -> NDArray[np.fl
 
 
 def _unhidden(x: Block, others: Real) -> NDArray[np.float64]:
-    """Waits for memory that are left beside so many other warps of the sub-core, s."""
+    """Waits for memory that this many other warps of the sub-core do not hide, s."""
     return np.asarray(np.multiply(x.memory, np.interp(others, OTHERS, x.left) if x.left else 0.0))
 
 
 def taking_turns(x: Block, pipes: Real) -> NDArray[np.float64]:
     """Residence while the warps of an SM compute together and then wait for their loads together, s.
 
-    Warps that execute the same code take turns at the pipes, end together and so wait together, round for round.
+    Warps that execute the same code take turns at the pipes, end together and so wait together, iteration by iteration.
     pipes : time that the resident blocks keep the tightest pipe of the sub-cores busy, s. 0 for blocks with barriers,
     whose pieces do the same, and for those that wait for loads once: blocks that end at different times stay apart.
     """
@@ -94,7 +95,7 @@ def crowd(x: Block) -> NDArray[np.float64]:
 
 
 def behind(x: Block) -> NDArray[np.float64]:
-    """How much longer the slowest warps' path is than one warp's, summed over the pieces, s."""
+    """How much longer the slowest warp's path is than a typical warp's, summed over the pieces, s."""
     slowest = sum((piece.memory + piece.compute for piece in _pieces(x)), np.zeros(()))
     return np.asarray(np.maximum(0.0, slowest - x.memory - x.compute))
 

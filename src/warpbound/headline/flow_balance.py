@@ -44,7 +44,7 @@ class Space:
 
 @dataclass(frozen=True)
 class Flow:
-    """Blocks that circulate on one SM; everything broadcasts."""
+    """Blocks that run on one SM and are replaced; everything broadcasts."""
 
     population: Real    # N   resident blocks                            [block/SM]
     residence: Real     # R   of one block, nothing else on the GPU      [s]
@@ -71,7 +71,7 @@ def balance(x: Flow) -> Balance:
     low, high = np.zeros_like(ceiling), ceiling
     pieces, cuts = (PIECES, CUTS) if ceiling.size < MANY else (2, 4 * CUTS)
     share = np.arange(1, pieces).reshape(-1, *(1,) * ceiling.ndim) / pieces
-    with np.errstate(divide="ignore", invalid="ignore"):  # once, not at each of a thousand queues
+    with np.errstate(divide="ignore", invalid="ignore"):  # once, not for each of a thousand queues
         for _ in range(cuts):
             inner = low + share * (high - low)
             fits = _allowed(x, inner)

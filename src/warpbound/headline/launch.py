@@ -92,7 +92,7 @@ def drifting(x: ActiveWork, values: Parameters, population: Real, block: Block) 
 
 
 def circulating(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
-    """The same of blocks that stay in step, and of warps that take turns."""
+    """The same for blocks that stay in step, and for warps that take turns."""
     flowing = drifting(x, values, population, block)
     pipes = [np.multiply(population, queue.demand) for name, queue in flowing.queues.items() if name in SUB_CORE]
     turns = taking_turns(block, np.maximum.reduce(np.broadcast_arrays(0.0, *pipes)))
@@ -132,7 +132,7 @@ def last_wave(x: ActiveWork, rest: Real) -> ActiveWork:
 def resource_costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
     """Resource -> s per block and SM of the unvaried parameters, as in LaunchPrediction."""
     costs = {name: _first(queue.demand) for name, queue in full.flow.queues.items()}
-    one_warp = without_pipes(full.one)  # what its block's other warps keep busy is the resource's, not latency
+    one_warp = without_pipes(full.one)  # time of the block's other warps on a resource is no latency
     costs["latency"] = _first(residence(one_warp)) / _first(full.flow.population)
     costs["launch"] = _first(values.launch_gap) / per_sm
     return costs

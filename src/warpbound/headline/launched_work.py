@@ -33,8 +33,8 @@ class ActiveWork:
 
     @cached_property
     def slower(self) -> float:
-        """Times that cycles of the SMs last as long as at the boost clock, at which boards start blocks in the time
-        that their files give: a T4 at 585 MHz of 1590 starts them 2.7 times as slowly (docs/accuracy/nsight.md)."""
+        """Boost clock over the SMs' clock. Boards start blocks in the time of their files at the boost clock: a T4 at
+        585 MHz of 1590 starts them 2.7 times as slowly (docs/accuracy/nsight.md)."""
         return self.gpu.value("boost_clock") / self.clock_hz
 
     @property

@@ -1,7 +1,7 @@
 """Least squares between bounds, for a handful of unknowns: Levenberg and Marquardt's damped steps.
 
-Source   J. J. More, The Levenberg-Marquardt algorithm, 1978, in its simplest form; unknowns at a bound that push
-         outwards stand still.
+Source   J. J. More, The Levenberg-Marquardt algorithm, 1978, in its simplest form; an unknown at a
+         bound that the step would push outwards stays there.
 """
 
 from collections.abc import Callable

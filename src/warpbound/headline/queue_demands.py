@@ -180,7 +180,7 @@ def _known_pieces(work: Workload) -> tuple[Piece, ...]:
 
 
 def _in_piece(x: ActiveWork, whole: Mapping[str, Real], piece: Piece) -> dict[str, Real]:
-    """SM cycles that each on-chip resource needs in these pieces, of `whole` for all work of the same warps."""
+    """SM cycles that each on-chip resource needs in these pieces; whole : for all work of the same warps."""
     return _on_one_stage(x, {name: np.multiply(piece.demand.get(name, 0.0), cycles) for name, cycles in whole.items()})
 
 
@@ -206,7 +206,7 @@ def _farther(x: ActiveWork, values: Parameters) -> Real:
 
 
 def tightest(x: ActiveWork, values: Parameters) -> str:
-    """The on-chip resource that one block's warps keep busy longest."""
+    """The on-chip resource that one block's warps keep busy for the longest time."""
     busy = _on_one_stage(x, _alone(x, values))
     return max(busy, key=lambda name: _first(busy[name]))
 
@@ -220,7 +220,7 @@ def _cycles(x: ActiveWork, values: Parameters) -> Mapping[str, Real]:
 
 
 def _on_one_stage(x: ActiveWork, cycles: Mapping[str, Real]) -> dict[str, Real]:
-    """L1 and shared memory in one array have one data stage: the one that needs it longer gets the time of both."""
+    """A unified L1 and shared memory has one data stage: the one that needs it longer gets the time of both."""
     if x.gpu.arch < FIRST_OF_ONE_ARRAY:
         return dict(cycles)
     name, other = ("l1", "shared") if x.busy["l1"] >= x.busy["shared"] else ("shared", "l1")
@@ -236,12 +236,12 @@ def _lookups(memory: Memory) -> float:
 
 @remember(2)
 def _alone(x: ActiveWork, values: Parameters) -> Mapping[str, NDArray[np.float64]]:
-    """SM cycles that each on-chip resource needs for the warps of one block, the fullest sub-core counting."""
+    """SM cycles that each on-chip resource needs for the warps of one block, on the fullest sub-core."""
     return _of_warps(x, values, x.warps_per_block, x.warps_per_block)
 
 
 def _warp_slots(x: ActiveWork) -> NDArray[np.float64]:
-    """Warp slots of a block, which lie on the sub-cores in turn: 1, 2, or as many as begin and end with a sub-core.
+    """Warp slots of a block, which the sub-cores take in turn: 1, 2, or a number that starts and ends with a sub-core.
 
     Blocks of 3 and of 14 warps leave sub-cores idle, those of 2 do not (docs/model-notes/on-chip-blocks-in-step.md).
     """
@@ -250,7 +250,7 @@ def _warp_slots(x: ActiveWork) -> NDArray[np.float64]:
 
 
 def _of_warps(x: ActiveWork, values: Parameters, warps: Real, slots: Real) -> dict[str, NDArray[np.float64]]:
-    """SM cycles that each on-chip resource needs for so many warps in these slots, the fullest sub-core counting."""
+    """SM cycles that each on-chip resource needs for this many warps in these slots, on the fullest sub-core."""
     cycles = _cycles(x, values)
     fullest = np.ceil(np.divide(slots, x.sub_cores)) * x.sub_cores
     pipes = {name: np.asarray(fullest * cycles[name]) for name in SUB_CORE}
@@ -346,7 +346,7 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
 def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
     """Cost of a byte from DRAM, and of one to DRAM, for an L2 of that rate, in bytes read from L2.
 
-    It passes L2 once more, but takes at most what leaves streams the rates of DRAM.
+    It passes L2 once more, but costs at most so much that streams still reach the rates of DRAM.
     """
     fill = np.clip(l2_rate / values.dram_read_capacity - 1.0, 0.0, 1.0)
     drain = np.clip(l2_rate / values.dram_write_capacity - values.l2_write_cost, 0.0, 1.0)
@@ -356,8 +356,8 @@ def crossing(values: Parameters, l2_rate: Real) -> tuple[Real, Real]:
 def in_the_way(memory: Memory, dram_s: Real, l2_s: Real) -> NDArray[np.float64]:
     """Share of the bytes from DRAM that delay L2 reads, from the times of DRAM and of L2's reads and writes.
 
-    A sector that replaces a written one waits until that one is read. The others use gaps between reads as long as DRAM
-    leaves gaps: by the counters of an A100 they take time as the square of DRAM's time over L2's
+    A sector that replaces a changed one waits until that one is read. The others fill gaps between reads as long as
+    DRAM leaves gaps: by the counters of an A100 their cost is the square of DRAM's time over L2's
     (docs/model-notes/l2-replication.md).
     """
     changed = min(1.0, memory.dram_bytes_written / max(1.0, memory.dram_bytes_read))

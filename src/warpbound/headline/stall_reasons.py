@@ -14,7 +14,7 @@ from warpbound.headline.block_residence import Block, behind, crowd, joined, res
 from warpbound.headline.flow_balance import Balance
 from warpbound.workload import Workload
 
-REPLACEMENT = "block replacement"  # no stall of a warp: its slot starts, stores its last, or waits for the block's end
+REPLACEMENT = "block replacement"  # no stall of a warp: its slot waits for a block to start, store or end
 REASONS = ("selected", "not selected", "wait", "math pipe throttle", "mio throttle", "lg throttle", "short scoreboard",
            "long scoreboard", "imc miss", "barrier", REPLACEMENT)  # fmt: skip
 OF_CAUSE = {"issue": "selected", "fixed": "wait", "shared": "short scoreboard", "constant": "imc miss",
@@ -33,8 +33,8 @@ def reason_of(resource: str) -> str:
 def stalls(work: Workload, alone: Block, tightest: str, balance: Balance, population: Real) -> dict[str, float]:
     """Reason -> s of one warp from the start of its block to the start of the next in its place; all of REASONS.
 
-    tightest : the on-chip resource that the block's own warps crowd. What the balance leaves over is waiting at the
-    busiest resource, which is in use all the time.
+    tightest : the on-chip resource at which the block's own warps queue. Time that the balance does not explain is
+    waiting at the busiest resource, which is in use all the time.
     """
     reasons = dict.fromkeys(REASONS, 0.0)
     own = {cause: cycles for cause, cycles in work.parts.items() if cause in OF_CAUSE}

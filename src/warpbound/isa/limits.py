@@ -93,9 +93,9 @@ def settable(rules: Limits) -> dict[str, int]:
 def with_limits(rules: Limits, values: Mapping[str, float]) -> Limits:
     """The limits with other numbers in their places.
 
-    A larger or smaller shared memory per SM is the largest carve-out; smaller ones than that stay. What L1 and shared
-    memory share grows with it where it would not hold it. Raises CommandError for a limit the architecture does not
-    have, a fraction, or less than can be.
+    The shared memory per SM becomes the largest carve-out; smaller carve-outs stay. The memory that L1 and shared
+    memory share grows if it would be too small. Raises CommandError for a limit the architecture does not have, a
+    fraction, or less than can be.
     """
     own = settable(rules)
     for name, value in values.items():

@@ -1,8 +1,8 @@
 """Cost of an opcode: the pipe that executes it, the cycles that it occupies units, its latency.
 
 opcodes.toml names each opcode's family (`traits`), families.toml holds pipe, demand and latency of a family, and
-latencies.toml what belongs to no opcode alone, each with its source. Before 7.0 early_families.toml comes first. An
-unknown opcode is never an error: it has `known` False and demands nothing, and callers count it.
+latencies.toml the latencies that belong to no single opcode, each with its source. Before 7.0 early_families.toml comes
+first. An unknown opcode is never an error: it has `known` False and demands nothing, and callers count it.
 """
 
 import re
@@ -40,7 +40,7 @@ class OpcodeFacts:
     pipe: str  # one of PIPES
     demand: Mapping[str, float]  # unit of one sub-core -> cycle/inst; shared units: SM-wide x 4
     latency: float | None  # issue to use, cycle; None: the machine's memory parameters say
-    latency_class: str  # what a wait for it is booked on; see LATENCY_CLASSES
+    latency_class: str  # cause to which a wait for it is attributed; see LATENCY_CLASSES
     source: str  # keys of `sources()`: demand's, then latency's where it is another
     how: str  # vendor | measured | published | assumed: the weaker of the two
     is_known: bool  # False: not in the data
@@ -180,7 +180,7 @@ def _pick(value: Any, column: _Column) -> Any:
 
 
 def _how(book: str, source: str, arch: int) -> str:
-    """How far to trust a number from `source` when said of `arch`."""
+    """How far to trust a number from `source` for `arch`."""
     if _row(book, arch) != arch:
         return "assumed"
     return str(_load(book + "families")["sources"][source]["how"])
@@ -202,7 +202,7 @@ def _tensor_work(opcode: str, modifiers: tuple[str, ...]) -> tuple[str, float] |
         if modifier in modifiers:
             kind = other
     if "F16" in modifiers and "F32" not in modifiers:
-        kind += "_acc16"  # FP16 accumulation; boards rate it apart
+        kind += "_acc16"  # FP16 accumulation; boards give it a rate of its own
     if kind == "fp8" and "SF" in modifiers:
         kind += "_scaled"  # GeForce boards rate it apart
     if entry.kind == "warpgroup_matrix":

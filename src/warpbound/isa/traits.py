@@ -1,7 +1,7 @@
-"""What each SASS opcode is and does: the one description that all of the program looks up.
+"""Traits of each SASS opcode: its only description, which all other modules look up.
 
 The entries are in opcodes.toml, one per opcode. `traits(opcode)` never fails: an opcode without an entry has kind
-"unknown", and the reader that must know more refuses it by name or counts it.
+"unknown", and a caller that must know more refuses it by name or counts it.
 """
 
 from collections.abc import Mapping

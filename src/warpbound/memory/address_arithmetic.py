@@ -25,9 +25,9 @@ from warpbound.program.instruction import RZ, Instruction, Operand
 from warpbound.program.registers import result_width
 from warpbound.quick_dataclasses import dataclass
 
-PERIOD_B = 128  # a line, and all banks of shared memory once: sectors and conflicts repeat after that many bytes
+PERIOD_B = 128  # a line, and a row of all shared-memory banks: sectors and conflicts repeat after this many bytes
 
-_NO_ADDRESSES = frozenset({  # kinds of instructions whose results are taken to be no parts of addresses
+_NO_ADDRESSES = frozenset({  # kinds of instructions whose results are assumed not to be part of addresses
     "float", "conversion", "matrix", "warpgroup_matrix", "texture", "surface", "tensor_memory",
 })  # fmt: skip
 
@@ -36,8 +36,8 @@ _NO_ADDRESSES = frozenset({  # kinds of instructions whose results are taken to 
 class Address:
     """Address of one instruction: the form of its first execution, and the step in bytes to later ones.
 
-    form : or what the address depends on where no form tells. step : 128 where nothing else changes it. inner_step :
-    bytes by which an iteration of the innermost loop around it moves all lanes; 0 where that is nothing or not known.
+    form : or what the address depends on, if it has no form. step : 128 if nothing else changes it. inner_step : bytes
+    by which an iteration of the innermost loop around it moves all lanes; 0 if it does not, or if that is not known.
     """
 
     form: Value
@@ -51,8 +51,8 @@ def addresses(
 ) -> dict[tuple[int, str], Address]:
     """(instruction, space) -> its address; space is global, shared or local.
 
-    streams : the way through the kernel first, then an iteration of each loop. A loop starts with what the registers
-    held when the way first came to its first instruction. No loop is begun after the deadline, in the thread's
+    streams : the path through the kernel first, then an iteration of each loop. A loop starts with the registers as
+    they were when the path first came to its first instruction. No loop is begun after the deadline, in the thread's
     processor time, s.
     """
     way, *loops = streams
@@ -72,7 +72,7 @@ def addresses(
 
 
 class _Reader:
-    """Steps through instructions and notes the addresses met on the way."""
+    """Steps through instructions and notes their addresses."""
 
     def __init__(self, instructions: Sequence[Instruction], arch: int, registers: Registers) -> None:
         self.instructions, self.arch, self.registers = instructions, arch, registers

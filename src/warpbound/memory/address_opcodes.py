@@ -18,7 +18,7 @@ from warpbound.program.instruction import PT, RZ, Instruction
 from warpbound.program.registers import result_width
 
 Rule = Callable[[Registers, Site, list[Value]], tuple[Value, ...]]
-LONGEST_SUM = 64  # terms; no index of an array has as many, a sum of a thousand parameters takes minutes to follow
+LONGEST_SUM = 64  # terms: no index of an array has as many, and a sum of a thousand parameters would take minutes
 _UPPER = ("the upper word of a 64-bit value",)
 
 
@@ -33,14 +33,14 @@ def results(registers: Registers, here: Site, values: list[Value]) -> tuple[Valu
 
 
 def _short(registers: Registers, here: Site, values: list[Value], value: Value) -> Value:
-    """The value itself; of a form with more terms than an address has, what is known without following it."""
+    """The value itself; a form with more terms than an address has counts as not followed."""
     if isinstance(value, Form) and len(value.terms) > LONGEST_SUM:
         return unfollowed(registers, here.instruction, values)
     return value
 
 
 def unfollowed(registers: Registers, instruction: Instruction, values: Sequence[Value]) -> Value:
-    """An operation that forms do not follow: of values of the whole warp it makes one, of others none."""
+    """An operation without a form: from values of the whole warp it makes another such value, from others none."""
     for value in values:
         if isinstance(value, str):
             return value
@@ -90,7 +90,7 @@ def _multiply_add(registers: Registers, here: Site, values: list[Value]) -> tupl
 
 
 def _high_product(a: Form, b: Form) -> Form:
-    """Upper word of the product of two unsigned words; what is added reaches it only by a carry."""
+    """Upper word of the product of two unsigned words; an addend changes it only by a carry."""
     first, second = (np.asarray(form.known).astype(np.uint32).astype(np.uint64) for form in (a, b))
     return affine.constant((first * second >> np.uint64(32)).astype(np.int64))
 
@@ -234,7 +234,7 @@ def _load_constant(registers: Registers, here: Site, values: list[Value]) -> tup
 
 
 def _extreme(registers: Registers, here: Site, values: list[Value]) -> tuple[Value, ...]:
-    """A minimum or maximum: of exact values exactly; against a value of the whole warp it is taken not to act."""
+    """A minimum or maximum: of exact values exactly; against a value of the whole warp it is ignored."""
     forms = _forms(values[:2])
     return (_first_reason(values),) if forms is None else _extreme_of(registers, here, *forms)
 

@@ -10,7 +10,7 @@ from warpbound.memory.affine import ALIGNED, Form
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.quick_dataclasses import dataclass
 
-Value = Form | str  # what a register holds, or what its value depends on where no form tells
+Value = Form | str  # the form in a register, or what its value depends on
 Key = tuple[str, int]  # register or uniform, number
 Guard = tuple[str, int, bool, int] | None  # predicate: kind, number, inverted, how often it was written before
 
@@ -35,7 +35,7 @@ class Threads:
         return -(-self.count // 32)
 
     def index(self, axis: str) -> Form:
-        """threadIdx.X, .Y or .Z of every lane; those beyond the block count on."""
+        """threadIdx.X, .Y or .Z of every lane; lanes beyond the block continue the numbering."""
         linear = np.arange(32 * self.warps).reshape(self.warps, 32)
         x, y, _ = self.block
         return affine.constant({"X": linear % x, "Y": linear // x % y, "Z": linear // (x * y)}[axis])

@@ -91,7 +91,7 @@ def multiply(form: Form, other: Form) -> Form | None:
 def divide(form: Form, by: int) -> Form | None:
     """Floor of form / by, for `by` > 0; None where it does not follow from the coefficients.
 
-    It does where each unknown comes in multiples of `by`, so that it divides and leaves the rest alone.
+    It follows if each unknown has a coefficient that is a multiple of `by`.
     """
     if _reaches(form, by):
         return None
@@ -108,7 +108,7 @@ def equal(form: Form, other: Form) -> bool:
 
 
 def steps(form: Form, period: int) -> int:
-    """Greatest common divisor of `period` and what the unknowns of a uniform form can add; `period` for none.
+    """Greatest common divisor of `period` and the amounts that the unknowns of a uniform form add; `period` for none.
 
     Unknowns that are taken to be aligned add nothing.
     """
@@ -120,7 +120,7 @@ def steps(form: Form, period: int) -> int:
 
 
 def _reaches(form: Form, by: int) -> bool:
-    """Whether an unknown takes part in what a division by `by` leaves."""
+    """Whether an unknown affects the remainder of a division by `by`."""
     return any(bool(np.any(c % np.int64(by))) for name, c in form.terms.items() if name)
 
 

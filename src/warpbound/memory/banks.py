@@ -19,7 +19,7 @@ from warpbound.quick_dataclasses import dataclass
 
 BANKS = 32
 TAG_BANKS = 4
-LEAST_NARROW = 2.0  # cycles of an L1 path of 64 bytes for an access, however few its bytes are
+LEAST_NARROW = 2.0  # least cycles of an access on an L1 path of 64 bytes
 
 
 @dataclass(frozen=True)
@@ -85,10 +85,10 @@ def tag_wavefronts(row: NDArray[np.int64], line: NDArray[np.int64], rows: int) -
 
 
 def narrow_cycles(ideal_sectors: Counts | float, wavefronts: Counts | float) -> NDArray[np.float64]:
-    """Cycles of an access beyond its wavefronts on an L1 path of 64 bytes; 0 where no lane asks.
+    """Cycles of an access beyond its wavefronts on an L1 path of 64 bytes; 0 if no lane is active.
 
-    Words that lanes have in common pass once, and an access holds the path for two cycles at least: the unit in front
-    of it takes one every other cycle where the path has this width (docs/model-notes/on-chip-one-data-stage.md).
+    Words that several lanes read pass once. An access takes at least two cycles, because the unit in front of a path of
+    this width accepts one access every other cycle (docs/model-notes/on-chip-one-data-stage.md).
     """
     handed = np.maximum(LEAST_NARROW, np.multiply(ideal_sectors, SECTOR_B / NARROW_B))
     return np.where(np.greater(ideal_sectors, 0), np.maximum(0.0, handed - wavefronts), 0.0)
@@ -108,9 +108,9 @@ def lanes_per_bank(addresses: Addresses, active: Lanes) -> Counts:
 
 
 def _half_warps_16_banks(addresses: Addresses, active: Lanes, width: int) -> Wavefronts:
-    """1.x: 16 banks of 4 bytes serve a half-warp; a step serves one word to all who want it, and one lane of
+    """1.x: 16 banks of 4 bytes serve a half-warp; a step serves one word to all lanes that read it, and one lane of
     every other bank. Words of 8 and 16 bytes are 2 and 4 requests. The guide leaves the broadcast word open;
-    here it is the most wanted word of the fullest bank.
+    here it is the word that most lanes read in the fullest bank.
     """
     steps = max(1, width // 4)
     shape = (len(addresses), 2, LANES // 2)
@@ -167,7 +167,7 @@ def _merging_32_banks(addresses: Addresses, active: Lanes, width: int) -> Wavefr
 
 
 def _repeats(addresses: Addresses, active: Lanes, groups: int) -> Lanes:
-    """Whether each group of lanes repeats addresses as `_merging_32_banks` wants, shape (n, groups)."""
+    """Whether each group of lanes repeats addresses as `_merging_32_banks` requires, shape (n, groups)."""
     merged = np.zeros((len(addresses), groups), bool)
     lane = np.arange(LANES)
     for distance in (1, 2):

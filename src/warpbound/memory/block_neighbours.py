@@ -17,11 +17,11 @@ Grid = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Which sampled blocks show what neighbours share, shape (b,) each.
+    """Sampled blocks from which the sharing between neighbours follows, shape (b,) each.
 
-    axes : of the grid's axes longer than one block, the first ones, along which they show it. along : sum of the powers
-    of two of the axes along which a block has a neighbour before it in its patch, -1 in none. patch : number of the
-    blocks to be looked at together.
+    axes : number of the grid's axes longer than one block along which the sample has neighbours, the first ones.
+    along : sum of the powers of two of the axes along which a block has a neighbour before it in its patch, -1 in none.
+    patch : number of each block's patch.
     """
 
     axes: int

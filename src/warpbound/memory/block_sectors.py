@@ -1,4 +1,4 @@
-"""The sectors that each sampled block touches, each once: what footprints and first touches are counted from.
+"""The sectors that each sampled block touches, each once; footprints and first touches are counted from these.
 
 Threads of a block touch most sectors several times, so that there are far fewer pairs of a sector and a block than
 accesses. The pairs are found by one sort; subsets of accesses and of blocks are marked among them.

@@ -75,7 +75,7 @@ def l1(size_bytes: float) -> Cache:
 
 
 def l2(size_bytes: float) -> Cache:
-    """An L2 of that many bytes: data that are no more than it holds stay, whatever their addresses."""
+    """An L2 of that many bytes: data that fit stay, whatever their addresses."""
     return l1(size_bytes)
 
 
@@ -116,7 +116,7 @@ def _by_distances(stream: Stream, cache: Cache, before: Stream | None) -> Outcom
 
 
 def _second_round(stream: Stream, cache: Cache) -> Outcome:
-    """The outcome of a stream that goes to one place, after the same stream: what is known of one round serves both."""
+    """The outcome of a stream to one place, after the same stream: both rounds share one computation."""
     count = len(stream.sector)
     run_of, lines = _runs(_line_keys(stream))
     if _all_stay(lines, cache):
@@ -150,7 +150,7 @@ def _kept_runs(lines: Touches, cache: Cache) -> NDArray[np.int64]:
 
 
 def _all_stay(lines: Touches, cache: Cache) -> bool:
-    """Whether each place has room for all lines that it is asked for, so that none is ever replaced."""
+    """Whether each place has room for all its lines, so that none is ever replaced."""
     if len(lines.items) <= cache.lines:
         return True
     return int(np.bincount(lines.items[lines.lasts] >> HIGH).max(initial=0)) <= cache.lines
@@ -224,7 +224,7 @@ def _runs(line: NDArray[np.int64]) -> tuple[NDArray[np.int64], Touches]:
 
 
 def _stays(lines: Touches, missed: NDArray[np.bool_]) -> NDArray[np.int64]:
-    """Number of the stay in the cache that each run belongs to: a line's stay begins where it is not found."""
+    """Number of the stay in the cache that each run belongs to; a line's stay begins with a miss."""
     stays = np.empty(len(missed), np.int64)
     stays[lines.order] = np.cumsum(missed[lines.order]) - 1
     return stays

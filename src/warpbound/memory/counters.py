@@ -1,4 +1,4 @@
-"""The traffic counters that models read: one definition each, of which sums, scaling and tables are made."""
+"""The traffic counters that models read: one definition each; sums, scaling and tables are derived from these."""
 
 from collections.abc import Mapping
 from dataclasses import field, fields
@@ -92,11 +92,12 @@ class Memory:
     def l1_cycles(self, arch: int, bytes_per_cycle: float, each_piece: float | None = None) -> float:
         """SM cycles of the L1 on sm `arch` with a path of `bytes_per_cycle`; each_piece : HAND_OVER if not given.
 
-        Source   wavefronts of 128 bytes: the counters of gpu-strides (A100). A path of half the width hands a full
-        warp's 128 bytes over in two cycles; a wavefront that conflicts or lines cost takes no longer than on the full
-        width: published products of matrices whose lanes are a row apart take as many cycles on an RTX A6000. Pieces
-        of lines leave an SM one by one: a transpose without shared memory hands one over in 4.0 cycles on an RTX 3090
-        (corpus `transposes-elsewhere`); nothing was measured before 7.0.
+        Source   wavefronts of 128 bytes: the counters of gpu-strides (A100). A path of half the width takes two
+                 cycles for a full warp's 128 bytes; an additional wavefront, because of conflicts or lines, takes
+                 no longer than on the full width: published matrix products whose lanes are a row apart take as
+                 many cycles on an RTX A6000. Pieces of lines leave an SM one by one: a transpose without shared
+                 memory takes 4.0 cycles for each on an RTX 3090 (corpus `transposes-elsewhere`); nothing was
+                 measured before 7.0.
         """
         if arch < FIRST_OF_ONE_ARRAY:
             return self.l1_wavefronts * LINE_B / bytes_per_cycle

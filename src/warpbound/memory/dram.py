@@ -41,7 +41,7 @@ Arrays = tuple[tuple[int, int], ...]  # (address, bytes)
 class SampledSectors:
     """Sectors of the sampled blocks, shape (m,) each.
 
-    block : position of the block in the sample. weight : blocks of the grid that it stands for. partly : a store of
+    block : position of the block in the sample. weight : blocks of the grid that it represents. partly : a store of
     less than the sector. pairs : each sector of each block once.
     """
 
@@ -58,10 +58,9 @@ class DramTraffic:
     """DRAM traffic of the whole launch, bytes.
 
     share : part of the loads of each sector that DRAM serves, (m,); far : part that the far partition of L2 serves.
-    footprint_bytes : all that is touched. dirty_bytes : written data still in L2 at the end; with cold caches part of
-    `written_bytes`. unordered : reads saved if blocks of one turn used shared data at different times. unpacked : reads
-    saved if lines that neighbours share were full. completed : of what is read, sectors of which a store changed a
-    part.
+    footprint_bytes : of all touched sectors. dirty_bytes : written data still in L2 at the end; with cold caches part
+    of `written_bytes`. unordered : reads saved if blocks of one turn used shared data at different times. unpacked :
+    reads saved if lines that neighbours share were full. completed : reads of sectors of which a store changed a part.
     """
 
     share: Reals
@@ -244,8 +243,9 @@ class L2Footprints:
     def far(self, lines: Reals | float) -> Reals:
         """Share of the hits that only the other partition has, where either side is as likely to read them.
 
-        After so many lines there is room for a second copy of size / lines - 1 of the hits, up to all and, while DRAM
-        sends the others once, at least FAR; a single copy is on the reader's side half of the time.
+        If a launch uses this many lines, L2 has room for a second copy of size / lines - 1 of the hits, at most of
+        all and, as long as DRAM sends the others once, at least of FAR; a single copy is on the reader's side half
+        of the time.
         """
         size = self._sides_B * self.part / LINE_B
         copies = np.clip(size / np.maximum(lines, 1.0), 1.0 + FAR, 2.0)

@@ -83,7 +83,7 @@ def index(expression: Expression, threads: Threads, values: Mapping[str, int], s
     """The element that every thread of a block reaches, counted from the array's first.
 
     values : numbers for names. shape : extents of the array; the first may be left out. Raises CommandError where
-    the expression is not affine in what is unknown.
+    the expression is not affine in its unknowns.
     """
     scope = _Scope(expression.text, threads, values)
     return _settled(scope.element(expression, shape))

@@ -1,4 +1,4 @@
-"""A launch that finds changed lines of others in L2, and is over before its own have left.
+"""A launch that finds changed lines of other kernels in L2, and ends before its own changed lines have left.
 
 Source   Flushed, as Nsight Compute does: counters of public reports (docs/accuracy/nsight.md). Others' data: launches
          that write next to nothing write 0.5 MB on a GTX 1660 SUPER (L2 of 1.6 MB) and 1.0 MB on an RTX 3060 Laptop
@@ -8,8 +8,8 @@ Source   Flushed, as Nsight Compute does: counters of public reports (docs/accur
          Dirty: NVBench (nvbench/detail/l2flush.cuh @078919b) and llm.c (dev/cuda/common.h @0f112f1) set a buffer of
          L2's size to zero before each launch that they time, Triton's do_bench (python/triton/testing.py @0079eee) one
          of 256 MB. No number of this state is fitted.
-Models   A part of L2 holds changed lines of others, which a launch replaces in proportion to the data that it brings,
-         once the lines that a flush leaves free are full. Of its own changed lines those stay that L2 still has: they
+Models   A part of L2 holds changed lines of others. Once the lines that a flush leaves free are full, a launch replaces
+         them in proportion to the data that it brings. Its own changed lines that L2 still has are not written; they
          stay longer than lines that are only read. Instructions and constants come from DRAM once.
 Omits    What the launch before has left in a flushed L2.
 """
@@ -43,7 +43,7 @@ def staying(changed: float, only_read: float, l2_bytes: float, read_stays: float
 
 
 def after_others(traffic: Traffic, l2_bytes: float, code_bytes: float, others: Others) -> Traffic:
-    """The traffic with DRAM's share of it as it is after `others`; code_bytes : of the kernel's instructions."""
+    """The traffic with DRAM's share of it as it is after `others`; code_bytes :     of the kernel's instructions."""
     if l2_bytes <= 0:
         return replace(traffic, dram_bytes_read=traffic.dram_bytes_read + CONSTANTS_B + code_bytes)
     changed = traffic.left_in_l2_bytes / min(1.0, l2_bytes / max(1.0, traffic.touched_bytes))

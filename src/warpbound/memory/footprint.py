@@ -3,9 +3,9 @@
 Models   Per array of the launch. Sampled blocks form groups of consecutive blocks; the most new sectors per block of a
          later group is the number that any further block adds (the most, as a group may by chance share a row or a
          column with another). Patches of sampled blocks (`block_neighbours`) show what a block adds to its neighbours
-         along x, along y, along both and so on; the model counts the blocks of a turn with such neighbours. Where they
-         share a part, as windows that overlap, all blocks of the launch do. Without neighbours in the sample each block
-         adds the mean over the launch. No array gives more than its size.
+         along x, along y, along both and so on; the model counts the blocks of a turn with such neighbours. If they
+         share a part, as overlapping windows do, all blocks of the launch do. Without neighbours in the sample each
+         block adds the mean over the launch. No array counts more than its size.
 Omits    Sharing between blocks that no sampled pair shows. With a single group every further block adds as much as a
          sampled one, so arrays that all blocks share are limited only by their size; without the arrays' sizes such
          data is overestimated.
@@ -21,7 +21,7 @@ from warpbound.memory.native import library as native
 from warpbound.memory.sorted_order import order_by
 from warpbound.quick_dataclasses import dataclass
 
-LEAST_NEW, MOST_NEW = 0.1, 0.8  # of what a block touches: new to its neighbour where their windows overlap
+LEAST_NEW, MOST_NEW = 0.1, 0.8  # share of a block's data that is new to its neighbour, if their windows overlap
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
 

@@ -1,4 +1,4 @@
-"""Sampled accesses through L1 and L2: on which SM and when each one runs, and which level serves it.
+"""Sampled accesses through L1 and L2: the SM and the time of each one, and the level that serves it.
 
 Source   Write-through L1 without allocation on a store, invalidated between launches, and atomics in L2:
          NVIDIA, CUDA C++ Programming Guide and PTX ISA, cache operators, for compute capability 7.0 and later.
@@ -116,8 +116,8 @@ class Levels:
 def facts(gpu: Gpu, blocks_per_sm: int, shared_per_sm: int, carveout_KiB: int | None = None) -> Facts:
     """Facts of a board, when resident blocks take `shared_per_sm` bytes of shared memory, reserve included.
 
-    carveout_KiB : what the launch asks for; without it the smallest that holds them and that drivers set.
-    L1 is what shared memory leaves of both, or an L1 of its own; 1.x has none.
+    carveout_KiB : as the launch requests; without it, the smallest that holds them and that drivers set. L1 is the
+    rest of the unified memory, or a memory of its own; 1.x has none.
     """
     limits = gpu.limits
     needed_KiB = max(shared_per_sm / 1024, limits.least_carveout_KiB if carveout_KiB is None else carveout_KiB)
@@ -333,7 +333,7 @@ def _from_l1(
     reach: float,
     simulate: Callable[..., Outcome],
 ) -> warp_runahead.Lookup:
-    """Result in L1s of which each load has that share, (m,)."""
+    """Result in L1s, of which each load has this share, (m,)."""
     result = warp_runahead.Lookup(np.zeros(len(share), bool), np.zeros(len(share), bool))
     for part in distinct(share):
         own = np.flatnonzero(share == part)

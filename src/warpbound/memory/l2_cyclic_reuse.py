@@ -5,14 +5,14 @@ Source   queued launches that read as much as they write, on an L40 and an A40, 
 Models   Lines that a launch writes stay longer than lines that it only reads, which are replaced first: written lines
          hit as long as they and READ_STAYS of the others fit. Where half of the data are written, hits end gradually,
          from UNEVEN below the size of L2 to UNEVEN above it; where all or none are written, at once.
-Omits    The cause. A launch that writes the data that the one before read, as programs with swapped buffers do, moves
-         as many bytes in the same way, but DRAM is then written where the model reads it.
+Omits    The cause. Programs with swapped buffers write the data that the launch before has read: they move as many
+         bytes, but write DRAM where the model reads it.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-READ_STAYS = 0.45  # rounds that a read line stays, where a written one stays for one round
+READ_STAYS = 0.45  # share of the read data that must fit beside the written data
 UNEVEN = 0.13      # of L2's size
 SHARP = 1e-6       # a smaller range counts as none
 Reals = NDArray[np.float64]

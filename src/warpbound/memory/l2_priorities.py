@@ -1,14 +1,14 @@
-"""Which lines an L2 replaces first: streamed ones before all others, those that persist last.
+"""Replacement priorities of an L2: it replaces streamed lines first, persisting lines last.
 
 Source   Order: NVIDIA, PTX ISA, "Cache Eviction Priority Hints" (evict_first) and "Cache Operators" (.cs, `__ldcs`,
          `__stcs`, which SASS marks EF). Persisting accesses, from 8.0 on: NVIDIA, CUDA C++ Programming Guide, "L2
          Set-Aside Cache for Persisting Accesses": at most three quarters of L2, used by others only while no persisting
          line needs it. 16 lines in a set: Accel-Sim, gpgpusim.config of SM86_RTX3070 (S:64:128:16).
-Models   Lines of one priority compete among themselves for what those of higher priority leave: none is replaced as
-         long as a line of lower priority is there. An array has one priority: it is streamed if every sampled access to
-         it is. A set keeps at least the newest of its lines, whatever its priority.
-Omits    Persisting lines that an earlier kernel left; a window of a part of an array, and its hit ratio; other hints
-         (evict_last, createpolicy). No GPU of ours has been timed with any of it.
+Models   Lines of one priority compete with each other for the part of L2 that those of higher priority leave: no line
+         is replaced while a line of lower priority is there. An array has one priority: it is streamed if every sampled
+         access to it is. A set keeps at least the newest of its lines, whatever its priority.
+Omits    Persisting lines that an earlier kernel left; a window over part of an array, and its hit ratio; other hints
+         (evict_last, createpolicy). We have timed none of this on a GPU.
 """
 
 from collections.abc import Mapping
@@ -75,7 +75,7 @@ def shares(lines: Reals, size: float, priority: Ints) -> Reals:
 
 
 def competing(lines: Reals, priority: Ints, share: Reals) -> Reals | float:
-    """Lines that compete for L2 with each array's, as many as do so in a whole L2; one number where all are alike."""
+    """Lines that compete for L2 with each array's, scaled to a whole L2; one number if all have one priority."""
     if (priority == priority[0]).all():
         return float(lines.sum())
     same = priority[:, None] == priority

@@ -1,10 +1,9 @@
 """Loads that hit a line which is still on its way into L1: they wait for the rest of the miss.
 
-Source   A load of a line that was asked for is merged with the miss and answered with it, as in all caches that do not
-         block: D. Kroft, "Lockup-free instruction fetch/prefetch cache organization", ISCA 1981.
-Models   Warps of the blocks that an SM has at the same time, in step. A load is under way until its warp waits for its
-         scoreboard; where another load of these blocks finds one of its sectors before that, it is answered when the
-         first one is.
+Source   A load of a line that is already requested is merged with the miss (a hit on a miss), as in all non-blocking
+         caches: D. Kroft, "Lockup-free instruction fetch/prefetch cache organization", ISCA 1981.
+Models   Warps of the resident blocks of an SM, in step. A load is under way until its warp waits for its scoreboard. If
+         another load of these blocks accesses one of its sectors before that, both are answered at the same time.
 Omits    Warps that run ahead; copies to shared memory, which end at no scoreboard.
 """
 
@@ -46,10 +45,10 @@ def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], acces
 
 @dataclass(frozen=True)
 class Loaded:
-    """Sectors that loads ask L1 for, (m,) each.
+    """Sectors that loads request from L1, (m,) each.
 
     sector : its number. resident : number of the blocks that the SM has at that time. rank : position in time when
-    warps keep step. hit : L1 has it, or has asked for it. when : number of the access among those of its warp.
+    warps     keep step. hit : L1 has it, or has requested it. when : number of the access among those of its warp.
     """
 
     sector: Ints
@@ -60,7 +59,7 @@ class Loaded:
 
 
 def answered_with(x: Loaded, of: Course) -> Ints:
-    """For each loaded sector the place of that with which it is answered: itself, or a miss under way, (m,)."""
+    """For each loaded sector the place of the sector that answers it: its own, or that of a miss under way, (m,)."""
     result = np.arange(len(x.sector))
     if not x.hit.any() or not len(of.issued):
         return result

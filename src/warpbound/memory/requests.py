@@ -41,7 +41,7 @@ class Cost:
     wavefronts, ideal_wavefronts : cycles of the data path as addressed, and without any conflict.
     narrow : further cycles of an L1 that hands over 64 bytes per cycle, not 128; 0 for shared memory.
     pieces : 128-byte lines of which a store or an atomic has one sector; 0 for loads and for shared memory.
-    lanes : active ones. same_address : lanes on the most wanted address (what an atomic serialises).
+    lanes : active ones. same_address : lanes on the address that most lanes share (an atomic serialises these).
     """
 
     kind: NDArray[np.int8]
@@ -81,8 +81,8 @@ class SectorList:
 
 
 def kind(instruction: Instruction, space: str) -> int:
-    """READ, WRITE or UPDATE; -1 for what is none. LDGSTS reads global memory and writes shared memory; of bulk copies
-    only the side of global memory is recorded."""
+    """READ, WRITE or UPDATE; -1 for other instructions. LDGSTS reads global memory and writes shared memory; of bulk
+    copies only the side of global memory is recorded."""
     traits = instruction.traits
     if traits.kind == "copy":
         return WRITE if space == "shared" else READ
@@ -145,7 +145,7 @@ def _tag_wavefronts(accesses: Accesses) -> Counts:
 
 
 def _forms(accesses: Accesses) -> tuple[Accesses, Counts]:
-    """One access for each instruction and pattern, at base 0, and which of them each row is like."""
+    """One access for each instruction and pattern, at base 0, and the number of that access for each row."""
     patterns = len(accesses.patterns.offsets)
     highest = int(accesses.instruction.max(initial=-1)) + 1
     keys = accesses.instruction.astype(np.int64) * patterns + accesses.pattern
@@ -179,7 +179,7 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
 
 
 def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
-    """Distinct sectors of every access, shape (m,), in the accesses' order; of that part of all lines."""
+    """Distinct sectors of every access, shape (m,), in the accesses' order; only for that share of all lines."""
     none = np.zeros(0, np.int64)
     rows, sectors, addresses = [none], [none], [none]
     each = units(accesses.patterns, 5)
@@ -254,7 +254,7 @@ def most_wanted(addresses: Addresses, active: Lanes) -> Counts:
 def _chunks(
     accesses: Accesses, instructions: tuple[Instruction, ...]
 ) -> Iterator[tuple[NDArray[np.int64], Instruction]]:
-    """Rows of one instruction at a time, and of those not too many at once."""
+    """Rows of one instruction at a time, in pieces of limited size."""
     if not len(accesses.instruction):
         return
     order = np.argsort(accesses.instruction, kind="stable")

@@ -1,4 +1,4 @@
-"""Sampled accesses by memory space: what each costs and how many accesses of the launch it stands for.
+"""Sampled accesses by memory space: the cost of each, and how many accesses of the launch it represents.
 
 Models   Local memory has addresses as a driver might choose them, away from every allocation; blocks reuse that of the
          blocks that ran before them on the same SM.
@@ -19,7 +19,7 @@ from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
 Reals = NDArray[np.float64]
-_DIGITS = 6  # after the point: hides the rounding of weights in counts that are whole
+_DIGITS = 6  # digits after the point: hides the rounding of weights in whole counts
 _LOCAL_BASE = 1 << 46
 NOTHING = accesses_of(
     np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros((0, 32), np.uint64), np.zeros((0, 32), np.bool_)
@@ -28,7 +28,7 @@ NOTHING = accesses_of(
 
 @dataclass(frozen=True)
 class Space:
-    """Accesses of one space, their cost and how many of the launch each stands for, (n,)."""
+    """Accesses of one space, their cost and how many of the launch each represents, (n,)."""
 
     accesses: Accesses
     cost: Cost
@@ -104,7 +104,7 @@ def spaces(
 
 
 def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals, size: int) -> Reals:
-    """Accesses that each kept one stands for, by the lanes that took part, (instructions,): 1 where all were kept."""
+    """Accesses that each kept one represents, by active lanes, (instructions,): 1 if all were kept."""
     if not trace.dropped:
         return np.ones(size)
     lanes = np.zeros(size)

@@ -33,7 +33,7 @@ from warpbound.memory.traffic_counts import Errors
 
 Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
-ROUNDING = 1e-9  # of a count: less is no error
+ROUNDING = 1e-9  # of a count: a smaller error counts as none
 BY_AXES = 2  # blocks along each axis that show what adjacent ones share
 
 
@@ -75,9 +75,9 @@ def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
 def halves(way: PastL1) -> tuple[Flags, Flags]:
     """Two halves of the sampled blocks, (b,) each: every other one of those alone.
 
-    Both have the blocks that stand for themselves, neighbours, which tell what adjacent blocks share, and blocks that
-    are the only ones of their class. Where none is alone, one half has the first blocks and the other the last; where
-    these would not show neighbours along each axis, both have all.
+    Both have the blocks that represent only themselves, neighbours, which show the sharing of adjacent blocks, and
+    blocks that are the only ones of their class. If all blocks have neighbours, one half has the first blocks and the
+    other the last; if these would not show neighbours along each axis, both have all.
     """
     numbers, weights = way.sample.blocks, _weights(way)
     order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(way.sample.grid))
@@ -218,8 +218,8 @@ def _spread(values: Reals, weights: Reals, like: Reals, effect: Reals | float = 
 
 
 def apart_from_class(values: Reals, of_class: NDArray[np.int64], length: Reals) -> Reals:
-    """How far each block is from the mean of its class; one that is alone in its class, from what the blocks with the
-    next shorter and the next longer way would tell of it."""
+    """How far each block is from the mean of its class. A block that is alone in its class is compared with the
+    interpolation between the blocks with the next shorter and the next longer path."""
     members = np.bincount(of_class)[of_class]
     apart = values - np.bincount(of_class, values)[of_class] / members
     order = np.argsort(length, kind="stable")

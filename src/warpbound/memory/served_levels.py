@@ -1,4 +1,4 @@
-"""The level that serves each sector of a sample, L1, L2 or DRAM, and what follows for the launch.
+"""The level that serves each sector of a sample, L1, L2 or DRAM, and the counts of the launch that follow.
 
 Source   Following a fixed random part of the lines through caches made smaller in proportion: C. Waldspurger et
          al., "Efficient MRC construction with SHARDS", FAST 2015.
@@ -77,7 +77,7 @@ class How:
 
 @dataclass(frozen=True)
 class PastL1:
-    """The followed sectors of sampled blocks past the L1s, and everything that decides which level serves them.
+    """The followed sectors of sampled blocks past the L1s, and the facts that decide which level serves them.
 
     part : share of all lines that is followed. priority : of each array and of what is in none, (arrays + 1,).
     """
@@ -98,7 +98,7 @@ class PastL1:
 class ServedSectors:
     """The followed sectors, first global then local ones, with the level that serves them, (m,) each.
 
-    weight : sectors of the launch that each stands for. sampled_loads : loads in the sample by instruction, followed
+    weight : sectors of the launch that each represents. sampled_loads : loads in the sample by instruction, followed
     or not, (instructions,). answered_with : place of the sector with which each is answered, if that is under way; else
     its own.
     """
@@ -175,7 +175,7 @@ class ServedSectors:
         return self._slowest(size, loads, np.arange(len(self.row)))
 
     def waits_from(self, size: int, loads: Reals) -> Reals:
-        """The same of what they wait for: lines under way come from the level that their miss asked."""
+        """The same for the level that they wait for: a hit on a line under way waits for the level of the miss."""
         return self._slowest(size, loads, self.answered_with)
 
     def _slowest(self, size: int, loads: Reals, by: NDArray[np.int64]) -> Reals:

@@ -90,8 +90,8 @@ def predicted(
 ) -> dict[tuple[int, str], Access]:
     """(instruction, space) -> what one execution costs on sm `arch`.
 
-    streams : the way through the kernel, then an iteration of each loop. deadline : in the thread's processor time, s;
-    loops and accesses that come later are not looked at.
+    streams : the path through the kernel, then an iteration of each loop. deadline : in the thread's processor time, s;
+    loops and accesses that come later are left out.
     """
     instructions = program.instructions
     result = addresses(instructions, program.arch, threads, streams, deadline)
@@ -138,7 +138,7 @@ def _access(instruction: Instruction, space: str, address: Address, where: tuple
 def _distinct(
     lanes: NDArray[np.uint64], active: NDArray[np.bool_]
 ) -> tuple[NDArray[np.uint64], NDArray[np.bool_]]:
-    """One row of each kind where all rows are equally often met: warps that differ by whole lines are alike."""
+    """One row of each kind, if all kinds are equally frequent: warps that differ by whole lines are alike."""
     lowest = np.where(active, lanes, lanes.max()).min(axis=1, keepdims=True)
     alike = np.where(active, lanes - lowest // PERIOD_B * PERIOD_B, np.uint64(0))
     kinds, first, times = np.unique(alike, axis=0, return_index=True, return_counts=True)

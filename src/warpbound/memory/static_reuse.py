@@ -1,9 +1,9 @@
-"""Sectors that an iteration touches again, from the code's address arithmetic: what need not come from DRAM twice.
+"""Sectors that an iteration touches again, from the code's address arithmetic: DRAM sends these only once.
 
 Source   our own; the lecture notes on interval analysis count data that way.
 Models   Accesses of one kind (loads, or stores) whose addresses differ by a number that the code gives, within one
          iteration; the iteration before, where the innermost loop moves the address by a number of bytes.
-Omits    What evicts a sector between two such accesses; reuse between warps; loads of what was stored.
+Omits    Evictions between two such accesses; reuse between warps; loads of stored data.
 """
 
 from collections import defaultdict

@@ -31,7 +31,7 @@ def rows(address: Address, threads: Threads) -> tuple[NDArray[np.uint64], NDArra
 
 
 def _rows_apart(form: Form, shape: tuple[int, int]) -> tuple[NDArray[np.int64], Form]:
-    """Which lanes of a warp are in one row (a number per lane), and what is left of the unknowns for all lanes."""
+    """Which lanes of a warp are in one row (a number per lane), and the remaining unknowns of all lanes."""
     names = [name for name in form.terms if name]
     varying = [name for name in names if np.ndim(form.terms[name])]
     group = np.zeros(shape, np.int64)

@@ -1,4 +1,4 @@
-"""What a launch moves: totals for reports and models, and the same by instruction."""
+"""Traffic of a launch: totals for reports and models, and the same by instruction."""
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,7 @@ class PerInstruction:
     ideal_sectors : as many as would hold the distinct bytes. l1_wavefronts : cycles of the L1; l1_narrow : further
     ones where it hands over 64 bytes per cycle. store_pieces : lines of which a store or atomic has one sector.
     shared_wavefronts, shared_conflict_wavefronts : cycles of shared memory, and those that bank conflicts cost.
-    atomic_steps : lanes on the most wanted address, summed over the requests.
+    atomic_steps : lanes on the address that most lanes share, summed over the requests.
     sectors_from : loaded sectors answered by L1, L2, DRAM, (instructions, 3).
     requests_from : loads whose slowest sector came from there, (instructions, 3).
     waits_from : the same of what they wait for, (instructions, 3): a hit on a line under way waits for the miss.
@@ -63,12 +63,12 @@ class Traffic:
     """Whole launch. Requests in warp instructions, sectors of 32 bytes, wavefronts in cycles of one SM's pipe.
 
     global_* : global memory only; l1_sectors_*, l1_wavefronts, l1_narrow, store_pieces : global and local together.
-    l1_hit_rate : of loaded sectors. l1_repeat_rate : the same of an L1 without end.
+    l1_hit_rate : of loaded sectors. l1_repeat_rate : the same in an L1 of unlimited size.
     l2_hit_rate : of all sectors that reach L2; a stored sector is never
     fetched and counts as a hit. l2_sectors_atomic : beside those read and written. Of those read: l2_sectors_led,
     where L1 hits as far as older warps run ahead; l2_sectors_together, what all SMs ask for at once;
-    l2_sectors_far, what an L2 of two sides has, but not on the reader's own, or gets from DRAM for all SMs at once.
-    l2_sectors_cut : of those written, what a store changes only a part of.
+    l2_sectors_far, those that an L2 of two sides has only on the other side, or gets from DRAM for all SMs at once.
+    l2_sectors_cut : of those written, the sectors of which a store changes only a part.
     dram_bytes_written : with cold caches including what is still in L2 at the end (left_in_l2_bytes).
     shared_conflict_wavefronts : what bank conflicts cost. atomic_steps : lanes on one address, one after the other.
     uncoalesced_* : global loads and stores of more sectors than their bytes need.

@@ -1,4 +1,4 @@
-"""L1 hits when older warps run ahead of younger ones: how much an L1 keeps of slightly more data than it holds.
+"""L1 hits when older warps run ahead of younger ones: hits on data that are slightly larger than L1.
 
 Source   Schedulers that prefer the oldest ready warp: T. Rogers, M. O'Connor and T. Aamodt, "Cache-conscious wavefront
          scheduling", MICRO 2012, show that such an order hits in an L1 that thrashes when all warps progress equally.

@@ -25,7 +25,7 @@ def refusal(host: str, origin: str | None, fetched_from: str | None, port: int) 
 def protect(server: Any, port: int, policy: str) -> None:
     """Check every request of a Flask application; bound its size; tell the browser what a page of ours may load.
 
-    What fails is answered, and logged, in a sentence: a request that no page of ours sends shows nothing of the code.
+    A failure is answered, and logged, in one sentence, so that foreign requests learn nothing about the code.
     """
     from flask import Response, request
     from werkzeug.exceptions import HTTPException

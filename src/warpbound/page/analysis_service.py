@@ -80,7 +80,7 @@ class AnalysisService:
 
     @np.errstate(all="ignore")
     def slider_defaults(self, state: State) -> SliderDefaults:
-        """Where numbers stand unless they are set; where some have no answer as set, or by themselves, the others'.
+        """Values of numbers that are not set. If the analysis with or without the set numbers fails, the other one's.
 
         Raises WarpboundError where there is no answer at all.
         """
@@ -135,7 +135,8 @@ class AnalysisService:
     # ---------------------------------------------------------------- memory partitions
 
     def _with_partitions(self, state: State, subject: Subject) -> Subject:
-        """With the launch on the memory partitions, and with their micro-benchmarks where they are not the shipped."""
+        """With the launch on the memory partitions, and with their micro-benchmarks if these are not the shipped
+        ones."""
         subject = replace(subject, partition_board=set_partition_board(state), runs=self._runs(state))
         if not subject.compiled:
             return subject
@@ -210,7 +211,7 @@ def _without_code(state: State) -> Subject | None:
 
 
 def _or_newer(ask: Callable[[State], Subject], state: State) -> Subject:
-    """The kernel on the board; where no code is made for that, memory partitions alone take that of a newer one.
+    """The kernel on the board; if no compiler supports the board, memory partitions use the code of a newer one.
 
     Raises WarpboundError.
     """

@@ -192,7 +192,7 @@ def _titled(subject: Subject, view: str) -> tuple[str, str]:
 
 
 def _numbers(service: AnalysisService, state: State) -> list[Any]:
-    """What can be set, and where it stands unless it is, so that one can go back; nothing where that has no answer."""
+    """The controls and their default values, for the reset buttons; nothing if these have no answer."""
     with suppress(*REFUSED):
         return [section_json(part) for part in sections(service.slider_defaults(state), state)]
     return []
@@ -227,7 +227,7 @@ def _parts(view: str, subject: Subject) -> tuple[Any, Any]:
 
 
 def _in_browser(app: Any) -> None:
-    """What needs no server: sliders and their numbers, how often is asked, the address, pictures; assets/."""
+    """Callbacks that run in the browser: sliders, their numbers, request rate, address, pictures; see assets/."""
     from dash import ClientsideFunction, Input, Output
     from dash import State as DashState
 

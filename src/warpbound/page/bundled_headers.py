@@ -1,7 +1,7 @@
 """The compiler's headers that a pasted source may include.
 
-A few of them include by macro (Thrust chooses its back end so). Who sets that macro chooses the file. Which headers
-lead to such a one is found by following what they include, under every condition.
+A few of them include a file that a macro names (Thrust chooses its back end this way), so a source that sets the macro
+chooses the file. To find the headers that lead to such an include, all includes are followed, under every condition.
 """
 
 import re

@@ -176,7 +176,7 @@ def title(subject: Subject) -> str:
 
 
 def described(subject: Subject, view: str = "") -> str:
-    """The line below it: where it comes from, and what is set by hand of the numbers of a view, or of all."""
+    """The line below it: its origin, and the numbers set by hand, of a view or of all."""
     entry, changes = subject.entry, by_hand(subject, view)
     if entry is None:
         origin = "There is no kernel: sliders give every number"
@@ -191,6 +191,6 @@ def described(subject: Subject, view: str = "") -> str:
 
 
 def by_hand(subject: Subject, view: str = "") -> str:
-    """What is set by hand of the numbers of a view, or of all, with each number's own value in brackets."""
+    """The numbers set by hand, of a view or of all, each with its default value in brackets."""
     words = [change.words for change in subject.changes if view in (change.views if view else ("",))]
     return f"Set by hand: {'; '.join(words)}." if words else ""

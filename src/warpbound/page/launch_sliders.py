@@ -1,6 +1,6 @@
 """The numbers of a launch: grid, block, dynamic shared memory and the scalar arguments, each a slider.
 
-Of a paper's workload, which has neither grid nor arguments, its blocks and their threads.
+A paper's workload has neither grid nor arguments: its sliders are blocks and their threads.
 """
 
 from collections.abc import Mapping

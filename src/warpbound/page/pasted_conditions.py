@@ -1,8 +1,8 @@
 """Check of `#if` in pasted code: no condition may construct `__has_include`, which tests whether a file exists.
 
-Only ## makes a word of two, and only in a macro: of the text, or of a header whose macro the text calls with pieces. So
-a condition calls no macro, names none of the text that pastes or calls, and no such macro has a name that an included
-header knows.
+Only ## in a macro joins two words into one: in a macro of the text, or in a header's macro that the text calls with
+pieces. So a condition may call no macro, and may name no macro of the text that pastes or calls; no such macro may have
+a name that an included header knows.
 """
 
 import re
@@ -21,7 +21,7 @@ _REMARK = re.compile(r"""//|/\*|["']""")
 
 
 def check_conditions(whole: str, headers: Iterable[str], names_in: Callable[[str], frozenset[str]]) -> None:
-    """Raise InputError where a condition of a text without splices, or of a header, could make the word that asks.
+    """Raise InputError where a condition of a text without splices, or of a header, could build `__has_include`.
 
     met : headers that the text includes; known : the names in conditions and macros of one and all it includes.
     """

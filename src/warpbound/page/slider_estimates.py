@@ -1,7 +1,7 @@
 """Estimate of a launch with other numbers in a few milliseconds, without compiling or executing again.
 
-Each wait of a warp grows with the board's latency that makes it; blocks make waves; what fits on an SM is counted anew.
-What a warp does is taken to stay as it is.
+Each wait of a warp is scaled with the latency that causes it; waves and residency are computed again. The work of a
+warp is assumed not to change.
 """
 
 from collections.abc import Mapping

@@ -48,8 +48,8 @@ class Section:
 class SliderDefaults:
     """Values of numbers that are not set by hand; derived ones follow the numbers that are set.
 
-    own : with every number as it is by itself. kernel : with all but the kernel's as set. view : with all but models'
-    own symbols as set.
+    own : with no number set. kernel : with all numbers set but the kernel's. view : with all numbers set but the
+    models' own symbols.
     """
 
     own: Subject

@@ -1,7 +1,7 @@
 """State of the page, a frozen record stored in its address: a link shares the view.
 
-Nothing of a user is kept on the server, so that two never disturb each other. Source text travels in the address,
-compressed, where it is short; a longer one is named by its hash and is known to this server alone.
+The server keeps nothing about a user, so users do not affect each other. Short source text travels in the address,
+compressed; longer text is named by its hash, which only this server knows.
 """
 
 import base64
@@ -69,7 +69,7 @@ def _number(word: str) -> float | None:
 
 
 class Texts:
-    """Sources too long for an address, by hash; the ones longest unused are forgotten."""
+    """Sources too long for an address, by hash; those unused for longest are dropped."""
 
     def __init__(self, most: int = KEPT_TEXTS) -> None:
         self._kept = most

@@ -1,4 +1,4 @@
-"""What a view is about: a compiled kernel, a paper's workload, or nothing but sliders; on one GPU, as it is set."""
+"""The subject of a view: a compiled kernel, a paper's workload, or sliders alone; on one GPU with the numbers set."""
 
 from warpbound import machine
 from warpbound.adapt.answers import LaunchFacts
@@ -19,10 +19,10 @@ from warpbound.workload import Workload
 
 GPU = "gpu."  # what the names of a board's numbers begin with among the values of a State
 ARGUMENTS = "launch.arg."  # and those of scalar arguments
-TINY = 1e-30  # the least besides 0 that a number can be set to, for sums leave 1e-13 over; LARGEST is the most
-PARTITION = "old."  # and those of the board whose memory partitions stand in where the chosen one has none
+TINY = 1e-30  # smallest number besides 0 that can be set, because sums leave 1e-13 over; LARGEST is the largest
+PARTITION = "old."  # the same for the board whose memory partitions are used if the chosen board has none
 BARE_BLOCK = Block(threads=256, registers=32, shared_bytes=0)
-WITH_PARTITIONS = "gtx280"  # where the board that was chosen has none that were benchmarked
+WITH_PARTITIONS = "gtx280"  # used if the chosen board has no benchmarked partitions
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,8 @@
-"""A kernel with other numbers than its own, set by hand: what one warp waits for, takes up, moves and computes, how
-many are resident, what registers and shared memory a block takes.
+"""A kernel with numbers set by hand: waits of one warp, its time on resources, traffic and operations, resident warps,
+registers and shared memory of a block.
 
-Everything that rests on counts follows: bounds, time, what-ifs, models. What rests on the code itself does not: its
-machine code, its loops, single accesses.
+Everything that is computed from counts follows: bounds, time, what-ifs, models. Views of the code itself do not:
+machine code, loops, single accesses.
 """
 
 from collections.abc import Callable, Mapping
@@ -179,7 +179,7 @@ def per_block(threads: int) -> int:
 
 
 def whole_blocks(warps: float, threads_per_block: int) -> int:
-    """Blocks that make about so many resident warps."""
+    """The number of blocks that gives about this many resident warps."""
     return max(1, round(min(warps / per_block(threads_per_block), MOST_POINTS)))
 
 
@@ -211,7 +211,7 @@ def _overridden_given(x: LaunchFacts, numbers: Numbers) -> Mapping[str, Mapping[
 
 
 def overridden_case(case: "Case", numbers: Numbers) -> "Case":
-    """The case with so many resident warps; and, where there is no launch, blocks of so many threads."""
+    """The case with this many resident warps; and, if there is no launch, blocks of this many threads."""
     if case.launch is None and THREADS in numbers:
         size = round(numbers[THREADS])
         residency = occupancy(

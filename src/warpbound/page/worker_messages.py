@@ -68,8 +68,8 @@ class CampingRun(msgspec.Struct, frozen=True):
 class Answer(msgspec.Struct, frozen=True):
     """entry : one result of `analyze`; numbers : None where the launch is not known.
 
-    focus : what the verdict is about; fitting : blocks that fit an SM. camped, rows : where partitions were
-    asked for; rows as `camping.benchmarks` makes them.
+    focus : what the verdict is about; fitting : blocks that fit an SM. camped, rows : if partitions were requested;
+    rows as `camping.benchmarks` makes them.
     reason, hint : why there is no answer.
     """
 

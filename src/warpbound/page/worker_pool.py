@@ -1,6 +1,6 @@
 """Worker processes, one per source: started on demand, killed on timeout or when no longer needed.
 
-Answers are remembered by what was asked. A source that breaks its worker harms nobody else's answers.
+Answers are cached by their question. A source that crashes its worker does not affect other answers.
 """
 
 import os

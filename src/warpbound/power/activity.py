@@ -1,4 +1,4 @@
-"""What a launch does that takes energy: instructions of threads, operations of tensor cores, bytes moved."""
+"""Energy-consuming activity of a launch: instructions of threads, operations of tensor cores, bytes moved."""
 
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
@@ -12,7 +12,7 @@ class Activity:
     """Counts of one launch, or of one second.
 
     thread_instructions : of active lanes; one of FP64 counts twice, because its operands are twice as wide.
-    l1_bytes, l2_bytes : that L1 or L2 serves itself; what comes from beyond counts there. dram_bytes : both ways.
+    l1_bytes, l2_bytes : that L1 or L2 serves itself; bytes from the next level count there. dram_bytes : both ways.
     """
 
     thread_instructions: float

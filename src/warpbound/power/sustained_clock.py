@@ -69,7 +69,7 @@ def operation_at(p: PowerParameters, x: Activity, clocks: Array, seconds: Array,
 
 
 def held(p: PowerParameters, x: Activity, clocks: Array, seconds: Array, limit: float) -> HeldClock:
-    """The clock at a limit, W, and its interval: as if the watts were as much more, or less, as they are uncertain."""
+    """The clock at a limit, W, and its interval, from the uncertainty of the predicted watts."""
     off = math.exp(INTERVAL * p.spread)
     slow, middle, fast = (operation_at(p, x, clocks, seconds, limit * by) for by in (1.0 / off, 1.0, off))
     return HeldClock(middle, slow.clock_hz, fast.clock_hz)

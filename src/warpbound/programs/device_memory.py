@@ -1,6 +1,6 @@
-"""Device memory of a program: one file that the program and the emulator map, and what is allocated in it.
+"""Device memory of a program: one file that the program and the emulator map, and its allocations.
 
-An allocation is never put where another has been, and gaps lie between them, so that a wild access hits none.
+No allocation reuses the addresses of an earlier one, and gaps lie between them, so that a wild access hits none.
 """
 
 import mmap
@@ -69,7 +69,7 @@ class Heap:
         os.close(self.file)
 
     def snapshot(self) -> "HeapImage":
-        """The memory as it is: what is written to the image changes nothing else."""
+        """The present memory as an image; writes to the image change nothing else."""
         size = -(-(self._next + GAP) // PAGE) * PAGE
         image = HeapImage(self, mapped(self.file, mmap.MAP_PRIVATE, size))
         image.device_heap = self.device_heap.copy() if self.device_heap else None
@@ -115,7 +115,7 @@ class Heap:
         return None if index is None else self.pieces[index]
 
     def offset(self, address: int) -> int | None:
-        """Place of an address in the heap; None where it lies elsewhere."""
+        """Offset of an address in the heap; None if it is not in the heap."""
         if HEAP <= address < HEAP + HEAP_B:
             return address - HEAP
         for start, size, offset in self.host_pages:
@@ -124,7 +124,7 @@ class Heap:
         return None
 
     def holds(self, address: int, size: int) -> bool:
-        """Whether bytes lie in one allocation; host memory of the program's own always does."""
+        """Whether bytes lie in one allocation; memory of the host always counts as one."""
         offset = self.offset(address)
         if offset is None:
             return True

@@ -1,4 +1,4 @@
-"""What an executable file needs of CUDA: libraries, and the functions that it imports from each."""
+"""CUDA libraries that an executable file needs, and the functions that it imports from each."""
 
 import os
 import re
@@ -43,7 +43,7 @@ class Executable:
 def executable(name: str) -> Executable:
     """The program of a path or of a name on PATH.
 
-    Raises InputError where it is none, is for another machine, or has the CUDA runtime linked into it.
+    Raises InputError if it is no program, is for another machine, or has the CUDA runtime linked into it.
     """
     path = _path(name)
     if path.read_bytes()[:4] != b"\x7fELF":
@@ -120,7 +120,7 @@ _PREFIX = {
 
 
 def _library(soname: str, imported: dict[str, tuple[str, str]]) -> Library:
-    """What is imported from a library: what is bound to it; without bindings, what is called as its functions are."""
+    """Functions imported from a library: those bound to it; without bindings, those with names like its functions."""
     own = {name: version for name, (library, version) in imported.items() if library == soname}
     stem = soname.partition(".")[0]
     prefix = _PREFIX.get(stem, "npp" if stem.startswith("libnpp") else "")

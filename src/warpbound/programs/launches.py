@@ -24,13 +24,13 @@ from warpbound.programs.worker_processes import run_all_blocks
 from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 
-AGREED = 0.05  # difference between times of launches of equal shape below which the next one is taken to be equal
-PREDICTIONS = 6  # of launches of equal shape with other arguments, before the last one stands for the rest
+AGREED = 0.05  # if times of launches of equal shape differ by less, the next one gets the same time
+PREDICTIONS = 6  # of launches of equal shape with other arguments, before the others get the time of the last one
 
 
 @dataclass(frozen=True)
 class Request:
-    """A launch as the program asks for it; parameters : the bytes of the parameter area."""
+    """A launch as the program requests it; parameters : the bytes of the parameter area."""
 
     kernel: Kernel
     grid: Dim
@@ -60,7 +60,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Timing:
-    """What is predicted of a launch. number : of the launch that it was predicted for; why_not : where it is none."""
+    """The predicted time of a launch. number : of the launch that was predicted; why_not : why there is no time."""
 
     number: int
     result: LaunchTime | None
@@ -117,9 +117,9 @@ def _agree(timings: Sequence[Timing]) -> bool:
 
 @dataclass
 class Effect:
-    """What a launch has read and written: start of each allocation and its contents (`Executor._contents`) since.
+    """Allocations that a launch has read and written: the start of each, and its contents (`Executor._contents`) since.
 
-    None : it has been read and then changed, so that an equal launch does something else.
+    None : an allocation was read and then changed, so an equal launch would have another effect.
     """
 
     contents: dict[int, object | None] = field(default_factory=dict)
@@ -196,7 +196,7 @@ class Executor:
         return effect
 
     def _stands(self, effect: Effect) -> bool:
-        """Whether what the launch read and wrote is as it was after it."""
+        """Whether the memory that the launch read and wrote is unchanged since then."""
         if any(contents is None for contents in effect.contents.values()):
             return False
         at = {piece.start: i for i, piece in enumerate(self.heap.pieces)}

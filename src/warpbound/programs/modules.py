@@ -51,7 +51,7 @@ class Kernel:
         return digest(self.module.digest, self.program.name)
 
     def attributes(self) -> tuple[int, ...]:
-        """What cudaFuncGetAttributes tells, and the number and bytes of the parameters."""
+        """The values of cudaFuncGetAttributes, and the number and bytes of the parameters."""
         program = self.program
         per_warp = -(-max(program.registers, 1) // 8) * 8 * 32
         threads = min(program.max_threads or THREADS_PER_BLOCK, REGISTERS_PER_BLOCK // per_warp * 32)
@@ -174,7 +174,7 @@ class NoCode(Refusal):
 
 
 def with_source(program: Program) -> Program:
-    """The program with the text of the file that most of its lines come from, where that is on this machine."""
+    """The program with the text of the file that most of its lines come from, if that file is on this machine."""
     files = [i.place.outermost.file for i in program.instructions if i.place is not None]
     if not files:
         return program

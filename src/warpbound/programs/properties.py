@@ -61,7 +61,7 @@ def _layout(release: int) -> list[tuple[str, str]]:
 
 
 def device_properties(board: Gpu, release: int) -> bytes:
-    """The struct as programs of a CUDA release read it; what follows its last known field is left out."""
+    """The struct as programs of a CUDA release read it, up to the last known field."""
     values = _values(board)
     raw = bytearray()
     for name, kind in _layout(release):

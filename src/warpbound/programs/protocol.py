@@ -1,4 +1,4 @@
-"""The questions that the replacement of libcudart asks, and how they lie on the wire.
+"""Messages between the replacement of libcudart and the server, and their binary format.
 
 A question is four 32-bit words (operation, number of 64-bit words, number of bytes, 0), the words, the bytes. An answer
 is four 32-bit words (error of CUDA, words, bytes, bytes of text that kernels have printed), then those.

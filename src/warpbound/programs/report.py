@@ -1,4 +1,4 @@
-"""What a run did, kernel by kernel: from the log to the answer of `run`."""
+"""The report of a run, kernel by kernel: from the log to the answer of `run`."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -35,7 +35,7 @@ class Choice:
     """Which launches are executed in full and predicted.
 
     every_block : all blocks are executed, so that results are true. timed : whether a launch (kernel's title, number of
-    the launch among those of that name) is predicted. checks : what else is looked for: "races".
+    the launch among those of that name) is predicted. checks : further checks: "races".
     """
 
     every_block: bool
@@ -45,7 +45,7 @@ class Choice:
 
 @dataclass(frozen=True)
 class Done:
-    """A launch that is over."""
+    """A launch that has ended."""
 
     request: Request
     timing: Timing | None
@@ -55,7 +55,7 @@ class Done:
 
 @dataclass
 class Log:
-    """What is to be reported of all programs of a run."""
+    """The records of all programs of a run, for the report."""
 
     launches: list[Done] = field(default_factory=list)
     unsupported: dict[str, int] = field(default_factory=dict)

@@ -112,7 +112,7 @@ class _Failed(Exception):
 def _defining(complaint: str, files: Sequence[Path]) -> list[Path]:
     """Sources in the folder of the first of `files` that define functions which the linker misses.
 
-    None for a function that several of them define. Who defines main uses a function of `files`.
+    None for a function that several of them define. A source with main must use a function of `files`.
     """
     names = {name.rpartition("::")[2] for name in _UNDEFINED.findall(complaint)}
     others = [path for path in sorted(files[0].parent.iterdir()) if path.suffix in SOURCES and path not in files]
@@ -156,7 +156,7 @@ def _deep(header: str, top: Path, folders: Sequence[Path]) -> Path | None:
 
 
 def _refusal(file: Path, complaint: str, missing: str | None) -> tuple[str, str]:
-    """Why there is no program, and the way out."""
+    """Why there is no program, and the remedy."""
     if missing:
         includer, package = _INCLUDER.search(complaint), package_of(missing)
         reason, hint = sentence(missing, f"{includer[1]}, line {includer[2]}," if includer else str(file))

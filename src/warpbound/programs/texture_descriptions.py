@@ -1,4 +1,4 @@
-"""What a program says of a texture or surface object: the words of DESCRIBE_TEXTURE (runtime/textures.c).
+"""A program's description of a texture or surface object: the words of DESCRIBE_TEXTURE (runtime/textures.c).
 
 Source   CUDA Runtime API: cudaResourceDesc, cudaTextureDesc, cudaMallocMipmappedArray (each size of a level is half of
          that before, one at least; layers and faces stay).

@@ -1,4 +1,4 @@
-"""When the device would do what a program asks of it: streams, events, kernels that run side by side, copies.
+"""The device's timeline for a program: streams, events, kernels that run side by side, copies.
 
 Models   A stream does one thing after another; the default stream waits for the others and they for it. Kernels of
          different streams run side by side while their shares of the SMs' room for blocks add up to at most one.
@@ -29,7 +29,7 @@ def link_bandwidth(board: Gpu) -> float:
 
 @dataclass(frozen=True)
 class Span:
-    """Something that the device did: seconds from the start of the program."""
+    """A kernel or a copy on the device: seconds from the start of the program."""
 
     what: str
     stream: int

@@ -28,7 +28,7 @@ WORTH = 3_000_000  # warp instructions from which on processes are started: a te
 
 @dataclass(frozen=True)
 class Part:
-    """What one process has done. strays : as of the image. seconds : of its processor time. problem : reason and hint
+    """The outcome of one process. strays : as in the image. seconds : of its processor time. problem : reason and hint
     of the error that ended it."""
 
     output: list[bytes]
@@ -88,7 +88,7 @@ def _part(kernel: Kernel, image: HeapImage, blocks: NDArray[np.int64]) -> Part:
 
 
 def _in_processes(tasks: list[Callable[[], Part]]) -> list[Part]:
-    """The results of all tasks: the first is done here, each other one in a process that ends with it."""
+    """The results of all tasks: this process does the first, a new process each of the others."""
     started = [forked(task) for task in tasks[1:]]
     parts = [tasks[0]()]
     for process, end in started:

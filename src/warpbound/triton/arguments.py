@@ -45,7 +45,7 @@ class Tensor:
 
 
 def tensor(value: object, name: str) -> Tensor | None:
-    """The array that `value` is, as `python_kernels.arrays` reads it; None where it is none.
+    """`value` as an array, read by `python_kernels.arrays`; None if it is none.
 
     CommandError where the type of the elements is unknown.
     """

@@ -14,7 +14,7 @@ _HASHED = ("runtime", "compiler", "backends", "language", "_C")  # folders of wh
 
 
 def use_kept_key() -> None:
-    """Let Triton's cache use the kept key; nothing where this release computes it elsewhere."""
+    """Let Triton's cache use the kept key; no effect if this release computes the key elsewhere."""
     from triton.runtime import cache
 
     compute = getattr(cache, "triton_key", None)

@@ -1,4 +1,4 @@
-"""Tensor descriptors that the host makes: what Triton's compiler sees of them, and the parameters that a kernel gets.
+"""Tensor descriptors that the host makes: their form for Triton's compiler, and the parameters of the kernel.
 
 Source   triton 3.9, `triton.tools.tensor_descriptor` and the launcher of its NVIDIA backend, read off its wheel: from
          Hopper on a descriptor is a tensor map of 128 bytes by value, then its shape and strides; before, it is the
@@ -64,7 +64,7 @@ def element_B(base: Tensor) -> int:
 
 
 def of_triton(value: Any) -> Descriptor | None:
-    """A `TensorDescriptor` of Triton as ours; None where it is none. Raises CommandError for what is refused."""
+    """A `TensorDescriptor` of Triton as ours; None if it is none. Raises CommandError for a refused descriptor."""
     if type(value).__name__ != "TensorDescriptor" or not hasattr(value, "block_shape"):
         return None
     if getattr(value, "round_f32_to_tf32", False):

@@ -1,4 +1,4 @@
-"""One launch of a Triton kernel as a Program and a Launch, and what is asked of it."""
+"""One launch of a Triton kernel as a Program and a Launch, for analysis or execution."""
 
 import inspect
 import re
@@ -147,8 +147,8 @@ def _resolved(kernel: Any, args: Sequence[object], constexprs: Mapping[str, Any]
 def _compiled(
     function: Any, values: Mapping[str, Any], constexprs: Mapping[str, Any], board: Gpu
 ) -> tuple[Any, dict[str, Any]]:
-    """What Triton's compiler makes of a kernel for a board, without the driver that a launch would need, and the type
-    of each argument."""
+    """Triton's compiled kernel for a board, made without the driver that a launch would need, and the type of each
+    argument."""
     from triton import compile as compile_for
     from triton.backends.compiler import GPUTarget
     from triton.compiler import ASTSource

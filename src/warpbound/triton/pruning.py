@@ -28,7 +28,7 @@ class Dropped:
 
 @dataclass(frozen=True)
 class Kept:
-    """A configuration that is tried, with what is predicted of it."""
+    """A configuration that is tried, with its prediction."""
 
     config: Any
     time_s: float
@@ -87,7 +87,7 @@ class Pruner(Mapping[str, Any]):
         return [answer_kept.config for answer_kept in self.kept] or list(configs)
 
     def _within_limits(self, answers: list[Kept]) -> list[Kept]:
-        """The fastest, as many and as near to the best as is wished; the others are noted as dropped."""
+        """The fastest configurations within `top_k` and `keep_within`; the others are noted as dropped."""
         survivors = []
         for rank, answer in enumerate(answers):
             slower = answer.time_s / answers[0].time_s

@@ -1,4 +1,4 @@
-"""Inner loops of the caches' simulation in C: the results of the NumPy code beside them, to the bit, in less time.
+"""Inner loops of the cache simulation in C: the same results as the NumPy code, bit for bit, in less time.
 
-`library` compiles them where much is to be followed. What they cannot do, and whatever is small, stays with NumPy.
+`library` compiles them and calls them for long streams. NumPy handles short streams and keys that do not fit.
 """

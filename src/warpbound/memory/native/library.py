@@ -97,5 +97,5 @@ def _whole(accesses: Accesses) -> Accesses:
 
 
 def _at(array: NDArray[Any] | None) -> ctypes.c_void_p:
-    """Where a result begins; nowhere, if it is not wanted."""
+    """Address of a result; None if it is not wanted."""
     return ctypes.c_void_p(None if array is None else array.ctypes.data)
