@@ -59,8 +59,8 @@ if TYPE_CHECKING:
     from warpbound.analysis.static import SampleRun
     from warpbound.analysis.working_blocks import Execute
 
-UNEVEN = 2.0  # longest warp over the typical one from which on the report says so
-NEVER = 1e6  # threads per SM: a resource that takes more to keep busy, hundreds of times what fits, is hardly used
+UNEVEN = 2.0  # longest warp over the typical one, from which on the report mentions it
+NEVER = 1e6  # threads per SM: a resource that needs more, hundreds of times what fits, is hardly used
 GRID_TOO_LARGE = "{blocks} blocks with a barrier of the whole grid cannot be launched: {fit} fit at once. Give fewer."
 NOT_EXECUTED = "the code alone: the launch could not be executed ({reason})"
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
@@ -89,7 +89,7 @@ def analyze_kernel(
 
 
 def work_of(case: Case, execute: "Execute | None" = None, follow: "Follow | None" = None) -> Work:
-    """The work of the executed sample where the launch gives every argument; else what the code alone tells.
+    """The work of the executed sample if the launch gives every argument; else the work from the code alone.
 
     execute, follow : as of `sampled.run_sample`.
     """
@@ -143,7 +143,7 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
 
 
 def _needs(case: Case, work: Work) -> Needs:
-    """What costs of changes are counted from; residency where there is a launch."""
+    """The resources from which the costs of changes are computed; residency if there is a launch."""
     program, dynamic = case.program, case.launch.smem if case.launch else 0
     residency = case.residency if case.launch else None
     shared = program.shared_bytes + dynamic

@@ -6,11 +6,11 @@ Source   that steps of a line follow each other, not those of an address: publis
          of a sector, at least 5.0: 16 whole lines side by side take 10.8 ns each on the same two (`counts-of-zeros`).
          Four lanes of a warp on one address take four steps on an RTX 2060 (the same tables @982511d), so where one
          sector alone is updated there is no such least.
-Models   an atomic instruction asks for the steps of each sector that it touches: one for each lane that wants its most
-         wanted address, three where it adds floats; five at least where several sectors of the line are updated. Blocks
-         between the first and the last sampled one that touch a line touch it as often as the sampled ones among them
-         do, the others never: a line that one alone touches is its own, one that all touch is everybody's.
-Omits    lines that share one slice of L2; blocks that were not sampled before and behind those that touch a line.
+Models   an atomic instruction takes steps at each sector that it touches: one for each lane on the address that most
+         lanes share, three if it adds floats; at least five if several sectors of the line are updated. Blocks between
+         the first and the last sampled block that touch a line touch it as often as the sampled blocks among them, all
+         others never: a line that one block touches is its own, a line that all touch is shared by all.
+Omits    lines that share one slice of L2; blocks before and behind the sampled ones that touch a line.
 """
 
 import numpy as np

@@ -1,7 +1,7 @@
-"""What the loads of a block have in common: sectors that it loads again, and what a warp loads after its own store.
+"""Repeated loads of a block: sectors that it loads again, and loads of a warp after its own store.
 
 Source   our own.
-Models   One sampled block stands for all, its first accesses for the others.
+Models   One sampled block represents all, and its first accesses represent the others.
 Omits    Sectors that other blocks load; stores that another warp, or an access of another width or shape, loads.
 """
 
@@ -23,7 +23,7 @@ MOST = 10_000  # accesses of a block or a warp that are looked at
 def once_of_again(program: Program, run: "SampleRun") -> float:
     """Different sectors that a block loads, over all that its warps load; 0 where it loads nothing.
 
-    What is copied to shared memory past L1 is kept on the SM already: each of its sectors counts as a different one.
+    Data copied to shared memory past L1 are on the SM already: each of their sectors counts as a different one.
     """
     trace = run[0]
     accesses = trace.accesses.get("global")
@@ -70,7 +70,7 @@ def copies(program: Program) -> list[int]:
 
 
 def round_trips(program: Program, run: "SampleRun") -> float:
-    """Loads of a warp, one after the other, of what it stored after the load before: a recurrence through memory."""
+    """Loads of a warp in sequence, each of data that it stored after the load before: a recurrence through memory."""
     trace = run[0]
     accesses = trace.accesses.get("global")
     loads, stores = plain_accesses(program, "load"), plain_accesses(program, "store")

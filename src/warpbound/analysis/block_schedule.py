@@ -24,7 +24,7 @@ Reals = NDArray[np.float64]
 Ints = NDArray[np.int64]
 FOLLOWED = 10_000  # blocks at the end of a grid that are followed one by one
 SPREAD = 48  # sampled blocks, from which on their lengths show how those of a grid differ by data
-NEARLY = 0.9  # of a class's longest warp: a recorded warp with so many instructions shows the time of the class
+NEARLY = 0.9  # a recorded warp with this share of the longest warp's instructions gives the time of its class
 UNEVEN = 1.1  # longest path over the mean one, from which on blocks are scheduled by their classes
 
 
@@ -115,7 +115,7 @@ def shown_classes(  # noqa: PLR0913  (each is one fact of the launch)
 
 
 def _stands_for(sample: Sample, classes: Ints, blocks: int) -> dict[int, int]:
-    """Blocks of the grid by sampled class: its own, and those of the classes to which it is the nearest by length."""
+    """Blocks of the grid by sampled class: its own, and those of classes without a sample that it is nearest to."""
     present = distinct(classes)
     if sample.of_grid is None or sample.class_length is None:
         return {int(present[0]): blocks} if len(present) == 1 else {}
@@ -154,8 +154,8 @@ def scheduled_s(
 
 
 def along(length: Reals, path: float, longest: float | None) -> Reals:
-    """The paths of blocks by their length, in that of the mean warp, whose path is given. Paths are in proportion to
-    lengths, but longer ones are linear between the mean and the longest, if that is given."""
+    """The paths of blocks by their length, in units of the mean warp, whose path is given. Paths are proportional to
+    lengths; if the longest is given, paths above the mean are linear between the mean and the longest."""
     most = float(length.max(initial=0.0))
     if longest is None or most <= 1.0:
         return path * length

@@ -28,7 +28,7 @@ from warpbound.workload.dynamic import Sample
 
 ENDLESS = 1 << 40  # bytes of an L1 that loses nothing
 LOST = 0.05  # share of the loaded sectors that L1 must lose for a choice to be worth following
-STREAMING = 0.1  # share of a load's sectors that even an endless L1 serves, below which nothing is lost past it
+STREAMING = 0.1  # share of a load's sectors that an unlimited L1 would serve, below which it may bypass L1 without loss
 FOLLOWED = 60_000  # sectors: a what-if needs no more, and there are several
 FEWER = (2, 4)  # times fewer blocks per SM
 LOCAL = "local"  # memory whose place a driver chooses
@@ -37,7 +37,7 @@ BYPASS = ("STRONG", "GPU")  # modifiers of a load that L1 does not serve
 
 @dataclass(frozen=True)
 class _Run:
-    """The executed sample, and what its accesses ask for; None where their addresses depend on the resident blocks."""
+    """The executed sample, and its requested sectors; None if addresses depend on the resident blocks."""
 
     trace: Trace
     sample: Sample
@@ -48,7 +48,7 @@ class _Run:
 def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Iterator[Alternative]:
     """Changes that leave reused data more space in L1; none where L1 already keeps nearly all of it.
 
-    traffic : what the launch moves as it is.
+    traffic : of the unchanged launch.
     """
     caches = cache_facts(case)
     hit_rate, repeat_rate = traffic.l1_hit_rate or 0.0, traffic.l1_repeat_rate or 0.0

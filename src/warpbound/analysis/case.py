@@ -59,12 +59,12 @@ class Case:
 
     @property
     def clock_word(self) -> str | float:
-        """As asked for; boost where a sustained clock was, and the board's power is not known."""
+        """As requested; boost if the sustained clock was requested and the board's power is not known."""
         return "boost" if self.settings.clock == SUSTAINED else self.settings.clock
 
     @cached_property
     def power(self) -> PowerParameters | None:
-        """What the board takes; None where that is not known."""
+        """The board's power parameters; None if they are not known."""
         return power_parameters(self.gpu)
 
     @cached_property
@@ -126,7 +126,7 @@ def case_of(program: Program, board: Gpu, launch: Launch | None, settings: Setti
 
 
 def persisting_array(launch: Launch) -> tuple[str, int]:
-    """Name and bytes of the array that shall persist in L2. Raises InputError where the launch has none such."""
+    """Name and bytes of the array that shall persist in L2. Raises InputError if the launch has no such array."""
     arrays = {str(each.name): each.size_B for each in launch.args if each.kind == "array"}
     name = str(launch.persist)
     if name not in arrays:

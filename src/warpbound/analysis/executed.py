@@ -80,7 +80,7 @@ ALL_EXECUTED = "counts and traffic of all {of_blocks} blocks"
 
 @dataclass(frozen=True)
 class _AverageWarp:
-    """What an average warp does, memory : of the launch, waits : of each instruction, schedule : of a typical warp."""
+    """An average warp. memory : of the launch; waits : of each instruction; schedule : of a typical warp."""
 
     work: Workload
     memory: Memory
@@ -116,7 +116,7 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
 
 @remember(4)
 def _waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait, ...]:
-    """How long each instruction takes one warp, what it waits for at mbarriers apart; level : as of `served_by`."""
+    """The time of each instruction of one warp, without waits at mbarriers; level : see `served_by`."""
     code, shares = case.program.instructions, served_by(traffic, level)
     if level is not None:
         return waits(code, case.latency, shares, conflicts(traffic))
@@ -274,7 +274,7 @@ def _idle_note(program: Program, sample: Sample, working: int) -> str:
 
 
 def _rate_assumed(case: Case, traffic: Traffic) -> bool:
-    """Whether all SMs at once ask for most of what L2 serves, on a board whose rate for this is not known."""
+    """Whether most of L2's sectors are requested by all SMs at once, on a board whose rate for this is not known."""
     has_rate = case.gpu.get("l2_shared_read_bandwidth") is not None
     return not has_rate and 2 * traffic.l2_sectors_together > traffic.l2_sectors_read
 
@@ -322,7 +322,7 @@ def _shares(by_level: NDArray[np.float64]) -> tuple[float, ...]:
 def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Shares]:
     """The levels that answer a load, by its slowest sector; or `level`, for a question.
 
-    A load whose lanes were all off asks no level and is given the nearest; an atomic that returns nothing, DRAM.
+    A load without active lanes counts as served by the nearest level; an atomic that returns nothing, by DRAM.
     """
     requests, waits = traffic.by_instruction.requests, traffic.by_instruction.waits_from
     totals = waits.sum(axis=1)

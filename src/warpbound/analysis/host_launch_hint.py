@@ -1,4 +1,4 @@
-"""What the host code of a source shows about the launch of a kernel that was analysed without one."""
+"""The launch in the host code of a source, for a kernel that was analysed without one."""
 
 from collections.abc import Mapping, Sequence
 from functools import lru_cache

@@ -85,7 +85,7 @@ class Interval:
         return Interval(time_s, self.low * stretch, self.high * stretch, self.doubts)
 
     def later_by(self, seconds: float) -> "Interval":
-        """The time and both edges as much later."""
+        """The time and both edges, later by this much."""
         return Interval(self.time_s + seconds, self.low + seconds, self.high + seconds, self.doubts)
 
     def with_slower(self, slower_s: float, cause: str) -> "Interval":
@@ -102,7 +102,7 @@ class Interval:
         return Interval(self.time_s, low, self.high, {**self.doubts, cause: doubt})
 
     def with_held_clocks(self, seconds: HeldSeconds | None) -> "Interval":
-        """Reaches the times at the highest and the lowest clock that the board may hold by its power.
+        """Extended to the times at the highest and the lowest clock that the board may hold by its power.
 
         After the model's own error, which was measured at known clocks.
         """
@@ -180,7 +180,7 @@ def with_cold_l2(work: Workload, l2_bytes: float) -> Workload | None:
 
 
 def with_lines_in_order(work: Workload, l2_bytes: float) -> Workload | None:
-    """The work if the launch's changed lines left L2 in the order in which they came; None where that is no more."""
+    """The work if the launch's changed lines left L2 in the order in which they came; None if that changes nothing."""
     memory, warps = work.memory, work.warps or 0.0
     changed = warps * min(memory.touched_bytes, SECTOR_B * memory.l2_sectors_written)
     only_read = warps * memory.touched_bytes - changed

@@ -24,7 +24,7 @@ from warpbound.machine import Gpu, gpu
 from warpbound.program.kernel import Program
 from warpbound.result.kernel import KernelResult
 
-MOST_B = 64 << 20  # of all kept answers; those that were not asked for longest are deleted
+MOST_B = 64 << 20  # of all kept answers; those unused for longest are deleted
 PLACE = "answers"
 DECIDING_VIEWS = ("figures", "sass", "simulation")  # views that need more than the rest
 
@@ -42,14 +42,14 @@ def answer(
 def time_alone(
     program: Program, board: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
 ) -> KernelResult:
-    """The same of `launch_time.time_result`: the time and what binds, at half the cost."""
+    """The same for `launch_time.time_result`: the time and the bottleneck, at half the cost."""
     return _answer("launch_time.time_result", program, gpu(board), launch, settings)
 
 
 def time_to_rank(
     program: Program, board: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT
 ) -> KernelResult:
-    """The same of `launch_time.time_to_rank`: without the interval of the time."""
+    """The same for `launch_time.time_to_rank`: without the interval of the time."""
     return _answer("launch_time.time_to_rank", program, gpu(board), launch, settings)
 
 

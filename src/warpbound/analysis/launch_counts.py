@@ -27,7 +27,7 @@ NO_COUNTS = Counts()
 def occupancy(residency: Residency, not_told: Sequence[str] = ()) -> Occupancy:
     """Blocks and warps per SM, what limits them and the smallest change that admits more.
 
-    not_told : resources of which the input does not tell what a block uses.
+    not_told : resources of which the block's use is unknown.
     """
     return Occupancy(
         blocks_per_sm=residency.blocks_per_sm,
@@ -105,5 +105,5 @@ def _by_kind(traffic: Traffic) -> dict[str, float | None]:
 
 
 def ratio(above: float, below: float) -> float | None:
-    """The quotient; None where there is nothing to divide by."""
+    """The quotient; None if the divisor is 0."""
     return above / below if below else None

@@ -65,7 +65,7 @@ def time_result(program: Program, board: Gpu, launch: Launch | None, settings: S
 
 
 def time_to_rank(program: Program, board: Gpu, launch: Launch | None, settings: Settings = DEFAULT) -> KernelResult:
-    """The same without the interval of the time and what makes it, in two thirds of the time."""
+    """The same without the interval of the time and its causes, in two thirds of the time."""
     from warpbound.memory.traffic import traffic  # static answers need no caches
 
     case = checked_case(program, board, launch, settings)

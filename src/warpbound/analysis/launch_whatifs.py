@@ -14,7 +14,7 @@ from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.workload.load_chains import longest_chain
 
 GATHERS = 1.1  # loaded sectors over those that would hold all bytes, from which on gathers are looked for
-DATA = "data loaded"  # as an address that is not known begins to tell why
+DATA = "data loaded"  # prefix of the reason why an address is not known
 
 
 def changes_of_the_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:

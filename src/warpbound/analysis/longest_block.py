@@ -1,7 +1,7 @@
 """The longest block of a launch whose blocks differ: its path, and the work of its longest warp.
 
-Where one block outlasts all others by far, the launch takes as long as it does, and what a typical warp waits for says
-nothing of that time.
+If one block outlasts all others by far, the launch takes as long as that block, and the waits of a typical warp do not
+explain that time.
 """
 
 from dataclasses import replace

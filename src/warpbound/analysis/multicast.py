@@ -2,8 +2,8 @@
 
 Source   PTX ISA, cp.async.bulk with .multicast::cluster: one copy from global memory to the same place in the shared
          memory of several blocks of a cluster.
-Models   What neighbouring sampled blocks copy both: in a cluster of two each copies half of it, in one of 2 x 2 half of
-         what the neighbour along x copies too, and half of what the one along y does. Everything else stays.
+Models   Data that two neighbouring sampled blocks both copy: in a cluster of two each block copies half of it; in one
+         of 2 x 2, half of the data shared along x and half of those shared along y. Everything else stays.
 Omits    The wait for the blocks of a cluster; SMs that a cluster leaves idle.
 """
 
@@ -26,7 +26,7 @@ from warpbound.workload import Workload
 CHANGE = "clusters of {size} blocks with multicast copies"
 WHY = "{share:.0f} % of what a block copies, a neighbour copies too: L2 is read once for both"
 SECTOR_B = np.uint64(32)
-LEAST = 0.05  # of what a block copies, that a neighbour has to copy too
+LEAST = 0.05  # least share of a block's copies that a neighbour copies, too
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def multicast_changes(case: Case, work: Work) -> Iterator[WhatIf]:
 
 
 def read_once(work: Workload, shared: float) -> Workload:
-    """The same work where L2 sends once for two blocks what they both ask for; shared : that part of all it sends."""
+    """The same work if L2 sends data that two blocks request once; shared : their share of all that L2 sends."""
     rest, memory = 1.0 - shared / 2, work.memory
     return work.with_memory(l2_sectors_read=rest * memory.l2_sectors_read, l2_sectors_far=rest * memory.l2_sectors_far)
 
@@ -96,5 +96,5 @@ def _shared(trace: Trace, copying: NDArray[np.bool_], stride: int) -> float:
 
 
 def _sectors(rows: Accesses) -> NDArray[np.uint64]:
-    """Numbers of the sectors that these accesses ask for."""
+    """Numbers of the sectors that these accesses request."""
     return distinct(rows.addresses[rows.active] // SECTOR_B)

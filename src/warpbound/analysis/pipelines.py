@@ -1,8 +1,8 @@
 """Pipelines of a launch: waits at mbarriers as parts of a warp's path, what binds the stages, other numbers of stages.
 
 Models   workload.pipelined_block with the copy engine of the board. For a warp's path the copies are alone on the GPU:
-         what others ask of L2 and DRAM are the queues of the headline. For what the report says of a pipeline they get
-         the share of L2 and DRAM that is left to one block of an SM while all run.
+         the headline's queues represent the demand of others on L2 and DRAM. For the report's statements about a
+         pipeline, copies get the share of L2 and DRAM that one block of an SM has while all run.
 """
 
 from collections import Counter, defaultdict
@@ -34,7 +34,7 @@ from warpbound.workload.pipelined_block import PRODUCTS, CopyEngine, Timeline, t
 NOTE = "waits at mbarriers are not timed: the warps wait for events that were not recorded"
 ASSUMED = "the copy engine's rate, latency and gap are assumed, not measured (copy_engine_*)"
 IDLE = 0.03  # share of their time below which warps do not wait
-BUSY = 0.9  # share of its time from which on a unit is what the others wait for
+BUSY = 0.9  # share of its time from which on a unit binds
 ALIKE = 1.01  # times as long as the least, up to which fewer stages are enough
 WORTH = 1.005
 
@@ -83,7 +83,7 @@ class Block:
 
 @dataclass(frozen=True)
 class _Simulation:
-    """Of a block that an answer asks for several times: code of each warp, courses by their engines."""
+    """Cached data of a block: the code of each warp, timelines by copy engine."""
 
     code: tuple[Parts, ...]
     courses: list[tuple[CopyEngine, Timeline | None]]
@@ -140,9 +140,9 @@ def _paces(case: Case, shares: Shares) -> dict[Binds, float]:
 
 
 def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
-    """The copy engine while the whole GPU runs, and what copies go at the pace of if they never pause.
+    """The copy engine while the whole GPU runs, and the resource that paces copies without pauses.
 
-    Alone on the GPU unless L2 or DRAM would then be busy all the time, or more. None as of `Block.course`.
+    As if alone on the GPU, unless L2 or DRAM would then be busy all the time. None as for `Block.course`.
     """
     alone = _engine(block)
     course = block.course(alone)
@@ -190,7 +190,7 @@ def whole_block(
 ) -> tuple[Stream, ...]:
     """The streams of all warps of a block whose meetings at mbarriers are known in time; else none.
 
-    Of those alike, the warp that ends last stands for all. means : as of `held`.
+    Of equal warps, the one that ends last represents all. means : see `held`.
     """
     meetings = trace.meetings
     course = recorded_course(case, meetings, waits, levels) if meetings else None
@@ -224,7 +224,8 @@ def _held_on_average(block: Block, course: Timeline, warps: Iterable[int], waits
 def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
     """With the time that products take longer because other warps of the block use the tensor cores.
 
-    The warp that issues most takes as long as in the block; what alone it does not is booked on waits for products.
+    The warp that issues most takes as long as in the block; the difference to its time alone counts as waits for
+    products.
     """
     stream, cycles = course.longest
     rest = cycles - duration(stream, case.program.instructions, waits)
@@ -241,7 +242,7 @@ def _waits_for_products(instruction: Instruction) -> bool:
 
 
 def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], levels: Served) -> Timeline | None:
-    """A block with its copies alone on the GPU; None where its warps wait for what was not recorded."""
+    """A block with its copies alone on the GPU; None if its warps wait for events that were not recorded."""
     block = Block(case, meetings, waits, levels)
     return block.course(_engine(block))
 
@@ -257,7 +258,7 @@ def _executions(meetings: Meetings, warps: Iterable[int]) -> dict[int, int]:
 
 
 def _causes(block: Block, course: Timeline) -> dict[Kind, Causes]:
-    """What a wait at a barrier is for, by what ends it: other warps, results of products, a copy's data by level."""
+    """The cause of a wait at a barrier, by the event that ends it: other warps, products, a copy's data by level."""
     others: dict[Kind, Causes] = {Kind.ARRIVAL: (("barrier", 1.0),), Kind.PRODUCTS: (("fixed", 1.0),)}
     total = sum(fill.size_B for fill in course.fills)
     if not total:
@@ -272,7 +273,7 @@ def _causes(block: Block, course: Timeline) -> dict[Kind, Causes]:
 
 
 def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -> tuple[list[Pipeline], list[WhatIf]]:
-    """What a block's pipelines do while the whole GPU runs, and other numbers of stages that would be faster."""
+    """A block's pipelines while the whole GPU runs, and other numbers of stages that would be faster."""
     if trace.meetings is None:
         return [], []
     block = Block(case, trace.meetings, waits, levels)
@@ -312,7 +313,7 @@ def _changes(case: Case, ring: Ring, times: dict[int, float], cycles: float) -> 
 
 
 def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int, float]], pace: Binds) -> Pipeline:
-    """tried : the stages, and the cycles of other numbers of them. pace : what copies go at that never pause."""
+    """tried : the stages, and the cycles of other numbers of them. pace : resource that paces copies without pauses."""
     ring, times = stages_and_times
     mean, waiting = occupied(ring), _waiting(block, course, ring)
     busy, tensor = course.engine_busy / course.cycles, _tensor(block) / course.cycles
@@ -329,7 +330,7 @@ def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int,
 
 
 def _roles(block: Block, ring: Ring) -> dict[str, int]:
-    """How many warps of the first block ask for copies, multiply, and do both."""
+    """How many warps of the first block request copies, multiply, and do both."""
     meetings, full = block.meetings, set(ring.barriers)
     products = [at for at, code in enumerate(block.case.program.instructions) if code.traits.tensor]
 
@@ -368,7 +369,7 @@ def _tensor(block: Block) -> float:
 
 
 def _binds(shares: tuple[float, float, float], free: float, pace: Binds) -> Binds:
-    """What the others wait for. shares : of the time that takers wait, the engine moves, the tensor cores multiply."""
+    """What binds. shares : of the time for which consumers wait, the engine moves, the tensor cores multiply."""
     waiting, engine_busy, tensor = shares
     if tensor >= BUSY and tensor >= engine_busy:
         return "tensor"

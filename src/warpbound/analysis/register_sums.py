@@ -1,4 +1,4 @@
-"""Accesses that a register would save: a loop stores at one address in each round, as a sum in memory does.
+"""Accesses that a register would save: a loop stores to one address in each iteration, as a sum in memory does.
 
 Models   Every store of a warp but its last at the same addresses, and every load there once it has stored, is saved.
 Omits    Kernels with barriers, and addresses that another warp of the sample loads: others may wait for those stores.
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from warpbound.analysis.static import SampleRun
 
 WORTH = 0.05  # of the accesses of global memory that must be saved
-OFTEN = 0.05  # of the executions of the store that is saved most, from which on another one is of the loop
+OFTEN = 0.05  # share of the most frequent saved store, from which on another store belongs to the loop
 FIRST = 4096  # rows that are looked at first
 WORD = np.uint64(2)  # shift: bytes to words of 4
 

@@ -33,7 +33,7 @@ def digest(program: Program) -> str:
 
 
 def state(entry: KernelResult, question: Question, code: str) -> KernelState:
-    """What a review needs of an answer."""
+    """The part of an answer that a review compares."""
     memory, facts = entry.memory, entry.program
     static = entry.mode == "static"
     return KernelState(
@@ -160,7 +160,7 @@ def _difference(change: KernelChange, old: KernelState, new: KernelState, fail_a
 
 
 def _static(old: KernelState, new: KernelState) -> str:
-    """What makes a kernel slower that has no time; "" where nothing does."""
+    """Why a kernel without a time counts as slower; "" if it does not."""
     if (new.spill_bytes or 0) > (old.spill_bytes or 0):
         return f"It spills {new.spill_bytes} bytes of registers, before {old.spill_bytes}."
     if (new.warps_per_sm or 0) < (old.warps_per_sm or 0):

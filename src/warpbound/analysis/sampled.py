@@ -36,14 +36,14 @@ from warpbound.workload.dynamic import (
 from warpbound.workload.dynamic import sample as choose_blocks
 
 MORE_BLOCKS = (0, 48, 200)  # blocks added to the sample, step by step, while counts differ, or data make them differ
-PROBES = 4  # more blocks all over the grid, to see whether they do as much as the first sample's; of no use otherwise
+PROBES = 4  # more blocks all over the grid, only to compare their work with the first sample's
 LIGHT_INSTRUCTIONS = 400_000  # warp instructions that they may take: a tenth of a second
 ACCEPTED_ERROR = 0.05  # standard error of the extrapolated counts at which the sample is large enough
 ENOUGH_INSTRUCTIONS = 2_000_000  # warp instructions after which the sample is not enlarged: about a second
 MOST_BLOCKS = 1 << 14  # of a grid whose blocks draw work from a counter or wait for each other: all are executed then
 LATER = 8  # of a larger grid: blocks that start when those that the GPU holds at once have drawn, beside these
 Follow = Callable[[Program, Trace, Facts, How, Spaces], Traffic]
-LEFT_BY_OTHERS = {"flushed": FLUSHED, "dirty": DIRTY}  # states in which nobody waits for what L2 holds at the end
+LEFT_BY_OTHERS = {"flushed": FLUSHED, "dirty": DIRTY}  # states in which changed lines in L2 at the end are not written
 WAITED = "blocks wait for what other blocks write: waiting takes no time here, and its polls are those of the emulator"
 
 
@@ -137,7 +137,7 @@ def _limits(case: Case) -> Limits:
 
 
 def _of_working(sample: Sample, working: WorkingBlocks) -> Sample:
-    """The sample, with what is known of all the blocks from which it is taken."""
+    """The sample, with the facts about all blocks from which it is taken."""
     sample = replace(sample, grid=working.grid, idle=working.idle, exact=working.exact)
     if working.exact and len(distinct(sample.of_class)) == len(working.length):
         sample = replace(sample, length=None)  # no class lies between others: each has blocks that do what it does
@@ -181,7 +181,7 @@ def fit_at_once(case: Case) -> int:
 
 
 def data_dependent_branches(trace: Trace) -> bool:
-    """Whether branches depend on the contents of arrays, so that a few similar blocks do not stand for the others."""
+    """Whether branches depend on the contents of arrays, so that a few similar blocks do not represent the others."""
     return any(note.startswith("branches") for note in (*trace.notes, *trace.unknown))
 
 

@@ -14,7 +14,7 @@ class Settings:
     their accesses outside arrays do ("refuse": no answer, "pass": read 0) and their assertions that fail ("refuse",
     "pass": the thread ends).
 
-    power_limit_W : in place of the board's own, for the sustained clock. ends_s : processor time of this thread at
+    power_limit_W : replaces the board's own, for the sustained clock. ends_s : processor time of this thread at
     which the analysis of code without a launch stops, shared by the kernels of a file; None: `patience_s` later.
     """
 

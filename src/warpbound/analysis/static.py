@@ -35,7 +35,7 @@ if TYPE_CHECKING:  # a fifth of a static answer's time to load
     from warpbound.memory.traffic_counts import Traffic
     from warpbound.workload.dynamic import IdleBlocks, Sample
 
-    SampleRun = tuple[Trace, Sample, Traffic]  # what sampled blocks did, which of them there are, their traffic
+    SampleRun = tuple[Trace, Sample, Traffic]  # trace of the sampled blocks, the sample, its traffic
 
 STOPPED = "the analysis of the code was stopped after {seconds:g} s (--patience SECONDS gives it more).{loops}"
 NESTING = 4  # times that an inner loop is taken to run per iteration of the one around it, to choose between them
@@ -56,7 +56,7 @@ class Piece:
 
 
 def _nothing() -> None:
-    """Nothing is repeated as far as is known."""
+    """No repeated accesses are known."""
 
 
 def _no_pipelines() -> tuple[list[Pipeline], list[WhatIf]]:
@@ -112,7 +112,7 @@ class Work:
 def static_work(case: Case) -> Work:
     """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so.
 
-    A kernel that takes longer than `static_patience` gets what is there by then, and a note.
+    If a kernel takes longer than `static_patience`, the result is incomplete and has a note.
     """
     patience = static_patience(case.settings)
     deadline = time.thread_time() + patience if case.settings.ends_s is None else case.settings.ends_s

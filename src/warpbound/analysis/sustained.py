@@ -1,4 +1,4 @@
-"""The clock that a board holds while a launch repeats, and what other limits of power would make of it."""
+"""The clock that a board holds while a launch repeats, and the clocks at other power limits."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -68,8 +68,8 @@ def limit_W(case: Case) -> float:
 def seconds_where(clocks_of: Callable[[Array], list[float]], case: Case, work: Work, clocks: Array) -> Array:
     """Time of the launch at each of falling clocks, s, (clocks,): exact where it is asked for, near elsewhere.
 
-    clocks_of : the clocks that matter if these are the times. They and the next ones on both sides are predicted, until
-    what is asked for no longer changes; times between predicted clocks are linear in 1/clock.
+    clocks_of : the clocks that matter if these are the times. They and the next ones on both sides are predicted until
+    the set no longer changes; times between predicted clocks are linear in 1/clock.
     """
     last = len(clocks) - 1
     time_at: dict[int, float] = {}
@@ -110,7 +110,7 @@ def drawn_watts(case: Case, work: Work, prediction: LaunchPrediction | None) -> 
 
 
 def limiter(case: Case, prediction: LaunchPrediction | None) -> ClockLimiter | None:
-    """What holds the clock: power, the board's highest step, or the user."""
+    """What limits the clock: power, the board's highest step, or the user."""
     if case.held_clock is not None:
         return case.held_clock.operation.limiter
     return "given" if case.settings.clock != SUSTAINED else "step" if prediction is not None else None

@@ -2,10 +2,10 @@
 
 Source   our own; the sizes of tensor memory from the PTX ISA (tcgen05).
 Models   Stores beside products: a persistent grid in which the part of a block behind its last product runs beside the
-         next tile's products, for all tiles of an SM but the last; both ask for all that they asked for before. Larger
-         tiles: a block takes its neighbour's work too, with as many more warps that multiply; L2 sends once what both
-         copied, and the number of blocks halves.
-Omits    Instructions of a tile scheduler; what registers of the sums a compiler finds room for.
+         next tile's products, for all tiles of an SM but the last; the demands on resources stay the same. Larger
+         tiles: a block takes its neighbour's work, too, with twice the warps that multiply; L2 sends once the data that
+         both copied, and the number of blocks halves.
+Omits    Instructions of a tile scheduler; whether a compiler finds registers for the sums.
 """
 
 from collections.abc import Iterator
@@ -52,7 +52,7 @@ def _stores_beside(case: Case, work: Work) -> Iterator[WhatIf]:
 
 
 def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
-    """With the longest piece in front of the last products and all behind them at the same time."""
+    """The longest piece before the last products and all pieces behind these, at the same time."""
     behind = [piece for piece in pieces if piece.behind_products]
     front = [piece for piece in pieces if not piece.behind_products]
     longest = max(front, key=lambda piece: piece.path + piece.waits)
@@ -115,7 +115,7 @@ def _multiplying(case: Case, work: Work) -> int:
 
 
 def _residency(case: Case, more_warps: int, more_B: int, sums: int) -> Residency | None:
-    """What an SM holds of blocks with this many more warps, bytes and columns of sums; None for impossible blocks."""
+    """Residency of blocks with this many more warps, bytes and columns of sums; None for impossible blocks."""
     threads, rules = case.threads_per_block + WARP * more_warps, case.gpu.limits
     columns = case.program.tensor_columns + sums
     assert case.launch is not None

@@ -29,7 +29,7 @@ MOST = 0.5  # of a launch's time, from which on a part of it is what the answer 
 MOST_FOLLOWED = 4096  # working blocks, in even steps, whose start behind idle ones is followed
 WHOLE = 1e-6  # of a block: less is rounding
 LONGEST_NOTE = "blocks differ: the longest sampled warp has {times:.3g} times the instructions of the typical one"
-# state of the caches at the start -> other traffic that it may have, and why
+# state of the caches at the start -> other possible traffic, and why
 IN_DOUBT = {"warm": (interval.with_cold_l2, interval.KEPT), "dirty": (interval.with_lines_in_order, interval.STAYING)}
 
 
@@ -81,7 +81,7 @@ def time_and_costs(case: Case, work: Work) -> LaunchPrediction | None:
 
 @dataclass(frozen=True)
 class _Central:
-    """A launch without what its time may be besides.
+    """A launch with its central time, without an interval.
 
     typical : if all of its blocks were alike and worked. working_s : of those that work. idle_s : that others add.
     whole : time, rate and what binds of the whole launch.
@@ -166,7 +166,7 @@ def longest_block_s(case: Case, work: Work, timed: LaunchPrediction | None) -> f
 
 
 def _with_idle(costs: dict[str, float], work: Work) -> dict[str, float]:
-    """With the starts of blocks that leave at once, spread over those that work."""
+    """The launch with the starts of idle blocks, spread over the working ones."""
     if work.idle is None:
         return costs
     working = max(1, len(work.idle.working))
@@ -174,7 +174,7 @@ def _with_idle(costs: dict[str, float], work: Work) -> dict[str, float]:
 
 
 def idle_s(case: Case, work: Work, working_s: float, clock_hz: float, times: float = 1.0) -> float:
-    """Time that blocks add which leave at once: each is started, and holds its place on an SM until it ends.
+    """Time that idle blocks add: each is started, and holds its place on an SM until it ends.
 
     Blocks start in order, so a working block waits for all before it; those that work meanwhile cover the rest.
     working_s : of the launch without them. times : blocks of the grid over those of the launch, working or not.
@@ -200,8 +200,8 @@ def longest_warp_s(work: Work, clock_hz: float) -> float:
 
 
 def _with_other_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval:
-    """Reaches the time if L2 kept nothing from the launch before; if it was overwritten, the time if it kept changed
-    lines no longer than others."""
+    """Extended to the time if L2 kept nothing from the launch before; after an overwritten L2, to the time if it kept
+    changed lines no longer than others."""
     if case.settings.cache not in IN_DOUBT:
         return edges
     changing, cause = IN_DOUBT[case.settings.cache]
@@ -235,7 +235,7 @@ def held_clock_seconds(case: Case, work: Work, launch: LaunchedWork) -> HeldSeco
 
 
 def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
-    """Reaches the time at the clock that a loaded board may fall to whose power is not known."""
+    """Extended to the time at the clock that a loaded board may fall to, if its power is not known."""
     sagged_hz = None if case.held_clock else interval.sagged(case.clock_word, case.clock_hz)
     return edges if sagged_hz is None else edges.with_slower(_at(sagged_hz, work, launch), CLOCK_UNDER_LOAD)
 

@@ -6,8 +6,8 @@ from warpbound.program import nvrtc_release, older_nvdisasm
 from warpbound.program.cuda import COMPILED_ARCHITECTURES
 from warpbound.program.kernel import Program
 
-OLDEST = 60  # the first that code compiled for another architecture may stand in for
-_TEGRA = frozenset({72, 87})  # neither run other boards' code nor lend theirs
+OLDEST = 60  # the first architecture for which code of another one may be used
+_TEGRA = frozenset({72, 87})  # they neither run code of other boards, nor do other boards run theirs
 
 
 def compiled_arch(machine: Gpu, compiler: str = "nvrtc") -> tuple[int, str | None]:

@@ -31,7 +31,7 @@ class Options:
 
 
 def compiler_name(word: str) -> str:
-    """The compiler's own word: `auto` becomes what $WARPBOUND_COMPILER says, where it is set."""
+    """The compiler's name; $WARPBOUND_COMPILER, if it is set, replaces `auto`."""
     return os.environ.get("WARPBOUND_COMPILER") or word if word == "auto" else word
 
 

@@ -39,7 +39,7 @@ def spills(log: str) -> dict[str, tuple[int, int]]:
 def overloads(kernels: Iterable[Signature]) -> dict[str, list[list[tuple[str, str]]]]:
     """(name, type) of the parameters of every kernel by plain name, for each overload of the name.
 
-    A prototype counts where there is no definition with its types: its names may be others, or none.
+    A prototype counts only if there is no definition with its types, because its names may differ or be missing.
     """
     result: dict[str, list[list[tuple[str, str]]]] = {}
     for kernel in sorted(kernels, key=lambda kernel: kernel.is_prototype):
@@ -50,7 +50,7 @@ def overloads(kernels: Iterable[Signature]) -> dict[str, list[list[tuple[str, st
 
 
 def _types(parameters: Sequence[tuple[str, str]]) -> list[str]:
-    """The types of parameters without what a prototype may leave out or write otherwise."""
+    """The types of parameters without the parts that a prototype may omit or write differently."""
     plain = (re.sub(r"\b(?:const|__restrict__|__restrict|restrict)\b|\s", "", kind) for _, kind in parameters)
     return [re.sub(r"\[\d*\]", "*", kind) for kind in plain]
 
@@ -58,7 +58,7 @@ def _types(parameters: Sequence[tuple[str, str]]) -> list[str]:
 def telling(errors: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
     """The error (file, line, message) that names the cause: of those in the first one's line, an unknown name.
 
-    A type that is not known makes the compiler complain first of what stands before it.
+    At an unknown type, the compiler first complains about the tokens before it.
     """
     file, line, _ = errors[0]
     return next((each for each in errors if each[:2] == (file, line) and _UNKNOWN.search(each[2])), errors[0])

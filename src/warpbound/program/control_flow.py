@@ -200,7 +200,7 @@ def _dominators(blocks: Sequence[Block], order: Sequence[int], roots: set[int]) 
 
 
 def dominates(flow_dominators: Sequence[int | None], above: int, below: int) -> bool:
-    """Whether every way to block `below` leads through block `above`."""
+    """Whether every path to block `below` leads through block `above`."""
     node: int | None = below
     while node is not None and node != above:
         node = flow_dominators[node]

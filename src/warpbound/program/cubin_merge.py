@@ -3,7 +3,7 @@
 Source   the ELF format (System V ABI); what nvdisasm prints of the joined cubin is, kernel by kernel, what it prints
          of each alone, checked on the kernels of the corpora for sm_75 to sm_120.
 Models   Sections of code and what their symbols lie in, renamed apart; one table of symbols, one of source lines.
-Omits    Whatever a listing of code does not show: notes, frames, the compiler's PTX, kernel attributes.
+Omits    All that a listing of code does not show: notes, frames, the compiler's PTX, kernel attributes.
 """
 
 import re
@@ -39,7 +39,7 @@ class _Section:
 
 
 def joined(images: Sequence[bytes]) -> bytes | None:
-    """One cubin with the code of all; None where they are not of one kind, or hold names that the marks would meet."""
+    """One cubin with the code of all; None if they are not of one kind, or contain names that look like the marks."""
     if len({(image[:16], image[48:52]) for image in images}) != 1 or any(b"__part" in image for image in images):
         return None
     parts = [_sections(image, number) for number, image in enumerate(images)]
@@ -166,7 +166,7 @@ def _relocated(contents: bytes, kind: int, new_numbers: dict[int, int], by: int)
 
 
 def _lines(parts: Sequence[Sequence[_Section]], new_numbers: Sequence[dict[int, int]]) -> tuple[bytes, bytes, int]:
-    """The tables of source lines, one behind the other; where they name their code, and in which form."""
+    """The tables of source lines, joined; the places where they name their code, and the form of each."""
     names = {section.name for sections in parts for section in sections}
     kind = next((kind for kind, name in _LINES_MOVED.items() if name in names), 4)
     tables, relocations = bytearray(), bytearray()

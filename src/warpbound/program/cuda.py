@@ -1,4 +1,4 @@
-"""Compiles CUDA C++ to a cubin with the compiler that is asked for, cached by a hash of all inputs."""
+"""Compiles CUDA C++ to a cubin with the requested compiler, cached by a hash of all inputs."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ from warpbound.program.repository_headers import Lookup, look_up
 
 __all__ = ["COMPILED_ARCHITECTURES", "FRONT_END", "Compiled", "Options", "compile_cuda", "with_instance"]
 
-FRONT_END = "16"  # raise when the front end changes what it makes of the same input
+FRONT_END = "16"  # increase it when the front end makes other output from the same input
 COMPILED_ARCHITECTURES = (75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121)
 
 _NOT_BY_NVCC = "NVRTC compiled the device code alone, because nvcc refuses the file: {}"
@@ -55,7 +55,7 @@ def compilers_of(text: str, word: str) -> tuple[str, ...]:
 
 
 def _with_texture_references(text: str, name: str, arch: int, options: Options, refused: InputError) -> Compiled:
-    """By the NVRTC that has them. Raises InputError with the way out where it is not installed or refuses the file."""
+    """By the NVRTC that has them. Raises InputError with the remedy if it is not installed or refuses the file."""
     reason = f"{name} has texture references (texture<...>), which CUDA 12 removed."
     try:
         output = _by_nvrtc(text, name, arch, replace(options, compiler=f"nvrtc-{_WITH_TEXTURES}"))
@@ -108,7 +108,7 @@ def _by_nvcc(text: str, name: str, arch: int, options: Options) -> Compiled:
 
 
 def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
-    """nvcc where there is one, NVRTC for what it refuses; where both refuse, the words are nvcc's."""
+    """nvcc if there is one, NVRTC for files that it refuses; if both refuse, the message is nvcc's."""
     try:
         tools = toolkit()
     except (MissingTool, InputError):
@@ -123,7 +123,7 @@ def _by_any(text: str, name: str, arch: int, options: Options) -> Compiled:
             try:
                 output = _by_nvrtc(text, name, arch, options)
             except NoInstance:
-                raise  # the device code compiles: what is missing is said there
+                raise  # the device code compiles: NVRTC's error names what is missing
             except WarpboundError as device:
                 if isinstance(device, InputError) and _NO_TEXTURES in device.reason:
                     raise
@@ -152,7 +152,7 @@ def _parts(text: str, name: str, arch: int, options: Options) -> tuple[str, ...]
 
 
 def _cached(make: Callable[[], Compiled], lookup: Lookup, *parts: str) -> Compiled:
-    """The result from the cache, where all headers are known: one that a macro names may change unseen."""
+    """The result from the cache, if all headers are known: a header that a macro names may change unnoticed."""
     if not lookup.headers.certain:
         return make()
     files = (part for path, contents in lookup.headers.files.items() for part in (str(path), contents))

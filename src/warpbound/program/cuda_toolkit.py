@@ -107,7 +107,7 @@ def in_wheel() -> Path | None:
 
 @cache
 def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
-    """What nvcc itself says of its version and folders; kept on disk until one of its files changes."""
+    """Version and folders as nvcc itself reports them; kept on disk until one of its files changes."""
     files = (place, place.with_name("nvcc.profile"), host)
     flags = (os.environ.get(name, "") for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"))
     name = digest("nvcc -dryrun", *(f"{file} {state_of(file.stat())}" for file in files if file.exists()), *flags)

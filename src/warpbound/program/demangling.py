@@ -26,7 +26,7 @@ class _Unsupported(Exception):
 
 @dataclass
 class _Reader:
-    """A mangled name, how far it is read, and what later parts may refer to."""
+    """A mangled name, the position of the reader, and the parts to which later ones may refer."""
 
     text: str
     at: int = 2

@@ -71,7 +71,7 @@ def package_of(header: str) -> tuple[str, str] | None:
 
 
 def sentence(header: str, includer: str) -> tuple[str, str]:
-    """What is missing and the way out: the header, who includes it, the package that has it."""
+    """What is missing, and the remedy: the header, the file that includes it, the package that has it."""
     its_package = package_of(header)
     if its_package:
         package, way = its_package

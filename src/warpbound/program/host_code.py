@@ -1,7 +1,7 @@
 """Host code of a `.cu` file: found with tree-sitter and blanked out, so that line numbers stay.
 
 A file for nvcc contains host functions, host headers and launches; NVRTC accepts device code only.
-What is marked for the device stays, and with it whatever it names, and what that names in turn; blanks
+Code that is marked for the device stays, and with it all declarations that it names, directly or not; blanks
 replace the rest, so that every line keeps its number.
 """
 
@@ -54,7 +54,7 @@ _CONTAINERS = frozenset(
 )
 _MACROS = frozenset({"preproc_def", "preproc_function_def"})
 _CLASSES = ("struct_specifier", "class_specifier", "union_specifier")
-_NAMED = frozenset(  # stays where something that stays names it
+_NAMED = frozenset(  # these stay if another kept piece names them
     {
         *_CLASSES,
         "declaration",
@@ -210,7 +210,7 @@ class _Includes:
 
 
 def _words_for(mark: re.Pattern[str], roots: Iterable[Any]) -> re.Pattern[str]:
-    """`mark` and the macros that come down to it."""
+    """`mark` and the macros that expand to it."""
     macros = {}
     for root in roots:
         for node in _inside(root, _MACROS):
@@ -251,8 +251,8 @@ def _is_class(node: Any) -> bool:
 
 
 def _keep_what_is_named(items: Iterable[_Item], instance_words: set[str]) -> None:
-    """Spread from the kept items, and from the words of the instances that are launched, to those that declare a word
-    in them. A host function is never kept."""
+    """Keep, in turn, every item that declares a word of a kept item or of a launched instance. A host function is
+    never kept."""
     waiting = [item for item in items if not item.stays and not _is_host_function(item.node)]
     words = instance_words.union(word for item in items if item.stays for word in _WORD.findall(item.text))
     while result := [item for item in waiting if item.declares & words]:

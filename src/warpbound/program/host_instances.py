@@ -27,7 +27,7 @@ _MOST_TYPE = 80  # characters of a deduced type
 
 @dataclass(frozen=True)
 class _Scope:
-    """What a function says of its names before a launch: values of constants, meanings of types, types of variables."""
+    """Names declared in a function before a launch: values of constants, meanings of types, types of variables."""
 
     constants: Mapping[str, str]
     types: Mapping[str, str]

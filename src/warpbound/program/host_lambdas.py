@@ -25,12 +25,12 @@ _SPACES = re.compile(r"\b__(?:device|host)__\b")
 
 
 def is_execution_space(text: str) -> bool:
-    """Whether it is what stands between the captures of a device lambda and its parameters."""
+    """Whether it is the execution space between the captures and the parameters of a device lambda."""
     return not _SPACES.sub("", text).strip()
 
 
 def type_name(node: Any) -> str:
-    """What the type of a device lambda is called: lambda_LINE_COLUMN, both from 1; empty for any other lambda."""
+    """The name of a device lambda's type: lambda_LINE_COLUMN, both from 1; empty for any other lambda."""
     head = text_of(node).partition("{")[0]
     copies = re.match(r"\[[^&]*\]", head) is not None
     line, column = node.start_point

@@ -1,4 +1,4 @@
-"""The launches in the host code of a file, with the values of sizes and arguments that the host code fixes."""
+"""The launches in the host code of a file, with the sizes and arguments that the host code determines."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -106,7 +106,7 @@ def _kernel_name(kernel: Any) -> str:
 
 @dataclass(frozen=True)
 class _Described:
-    """One launch on its way to an answer."""
+    """One launch while it is described."""
 
     code: HostCode
     site: Site
@@ -260,7 +260,7 @@ def _comparable(observation: Observation) -> tuple[str, ...]:
 
 
 def _needed(grid: HostSize, block: HostSize, smem: HostAmount, arguments: Sequence[HostArgument]) -> Iterator[str]:
-    """What the host code leaves open, in words."""
+    """The values that the host code leaves open, in words."""
     for label, size in (("grid", grid), ("block", block)):
         if size.value is None:
             yield f"{label} ({', '.join(size.parts)})"

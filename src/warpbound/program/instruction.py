@@ -98,7 +98,7 @@ class Instruction:
     pairs: bool = False
 
     def __hash__(self) -> int:
-        """Of address and text alone, which say almost all of it."""
+        """Of address and text alone, which almost always differ."""
         return hash((self.address, self.text))
 
     @property

@@ -1,4 +1,4 @@
-"""Notes for code without control words: the issue table in use, and what it leaves out."""
+"""Notes for code without control words: the issue table in use, and its omissions."""
 
 from dataclasses import replace
 

@@ -25,7 +25,7 @@ def label_targets(section: Section) -> Section:
 
 
 def unknown_targets(instruction: Instruction) -> bool:
-    """Whether it jumps by a table that is not printed; then it may lead to every label."""
+    """Whether it jumps by a table that is not printed; then every label is a possible target."""
     return instruction.traits.indirect and not any(x.kind == "targets" for x in instruction.operands)
 
 

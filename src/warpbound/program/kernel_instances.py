@@ -1,4 +1,4 @@
-"""The kernels of a file, which of them have machine code, and what to name for those that have none."""
+"""The kernels of a file, which of them have machine code, and the options that instantiate the others."""
 
 import re
 from collections.abc import Collection
@@ -56,7 +56,7 @@ class Kernels:
         return [kernel for name, kernel in by_name.items() if name not in there]
 
     def notes(self, there: Collection[str]) -> tuple[str, ...]:
-        """What is left out because nothing instantiates it, with the options that would add it."""
+        """Notes on kernels that nothing instantiates, with the options that would add them."""
         left_out = self.missing(there)
         if not left_out:
             return ()

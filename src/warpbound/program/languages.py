@@ -1,4 +1,4 @@
-"""The languages of text files beside CUDA C++, and how each is known and read."""
+"""The languages of text files beside CUDA C++, and how each is recognised and read."""
 
 import re
 from collections.abc import Callable
@@ -18,7 +18,7 @@ _LISTING = re.compile(r"^[^\S\n]*\.target\s+sm_|^[^\S\n]*/\*0000\*/", re.M)
 class Language:
     """A language of text files.
 
-    ending : files with it are always of this language; empty where only the text tells.
+    ending : files with it are always of this language; empty if only the text decides.
     recognised : whether a text is of this language. reader : text, file name, machine -> its kernels.
     """
 

@@ -18,7 +18,7 @@ from warpbound.program.wheels import version_of
 
 TIMEOUT_S = 120
 _FLAGS = ("-c", "-hex", "-gi")
-# what the analysis of data flow finds the targets of
+# branches whose targets the data-flow analysis finds
 _INDIRECT = re.compile(rb"(?<![.\w])(?:BRXU?|JMXU?|SSY|SYNC|PBK|BRK|PCNT|CONT|PRET)\b")
 _IN_ONE_PIECE = {"MALLOC_TOP_PAD_": "134217728"}  # its tables take 80 MB, asked for by glibc in 400 pieces
 

@@ -35,7 +35,7 @@ class Section:
 
 
 class Reader:
-    """The state between two lines of a section: where we are in the source, the instruction still open."""
+    """The state between two lines of a section: the place in the source, the instruction still open."""
 
     def __init__(self, source: str) -> None:
         self.source = source
@@ -45,7 +45,7 @@ class Reader:
         self.low: int | None = None
 
     def enter(self, section: Section | None) -> None:
-        """What follows belongs to another section, or to none that matters."""
+        """The following lines belong to another section, or to one that is not read."""
         self.section, self.place_of_source, self.low = section, None, None
 
     def line(self, number: int, line: str) -> None:

@@ -62,7 +62,7 @@ def reader_of(arch: int, source: str) -> Reader:
 
 
 def finished(section: Section, arch: int | None) -> Section:
-    """Every operand that names a label or an address of the section made to lead there."""
+    """The section with its labels and addresses resolved to targets."""
     if arch is None or arch >= FIRST_WITH_OWN_WORDS:
         return resolve(section)
     return rejoined(label_targets(resolve(section)))

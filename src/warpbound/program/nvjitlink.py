@@ -1,6 +1,6 @@
 """Runs nvJitLink in a separate process: PTX to machine code, relocatable cubins to an executable one.
 
-Some PTX keeps the linker busy for minutes, damaged PTX may break it, and nothing stops it inside a process.
+Some PTX keeps the linker busy for minutes, damaged PTX may crash it, and nothing can stop it inside a process.
 """
 
 import subprocess

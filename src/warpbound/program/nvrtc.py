@@ -66,12 +66,12 @@ def release() -> str:
 
 
 def build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
-    """Compile with all `instances`, or with those that the compiler can make sense of."""
+    """Compile with all `instances`, or with those that the compiler accepts."""
     return with_sound(_build, unit, flags, instances)
 
 
 def with_sound(compile_one: Build, unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
-    """What `compile_one` makes of all `instances`, or of those that the compiler can make sense of."""
+    """The result of `compile_one` for all `instances`, or for those that the compiler accepts."""
     output = compile_one(unit, flags, instances)
     bad = rejected(output.log)
     if output.cubin or not bad:
@@ -141,8 +141,8 @@ def _fetch(size_of: Callable[[Any], Any], fetch: Callable[[Any, Any], Any], prog
 def header_folders() -> Iterator[tuple[Path, ...]]:
     """The folders of stand-ins for host headers and of NVRTC's own.
 
-    Where the cache takes no files, in a temporary folder until the end; where nothing does, none: code that includes
-    nothing compiles all the same.
+    If the cache cannot be written, they are in a temporary folder until the end; if no folder can, there are none, and
+    only code without includes compiles.
     """
     text = "".join(f"{name}\n{contents}" for name, contents in STAND_INS.items())
     place = folder() / f"headers-{version()}-{digest(text)[:12]}"

@@ -1,4 +1,4 @@
-"""Compiles one source file with NVRTC: host code blanked, host headers replaced, remedies that NVRTC's log asks for."""
+"""Compiles one source file with NVRTC: host code blanked, host headers replaced, remedies for errors in NVRTC's log."""
 
 import re
 import time
@@ -25,7 +25,7 @@ _FROM_DEVICE = "device-side kernel launch"
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
 _LOG_LINES = 40
 PATIENCE_S = 20  # processor time, after which no other reading of a file and no further remedy is tried
-_ROUNDS = 6  # of remedies: each may uncover what else is missing
+_ROUNDS = 6  # of remedies: each may reveal the next error
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,8 @@ class Job:
     def _with_remedies(
         self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str], deadline: float
     ) -> tuple[nvrtc.Made, tuple[str, ...], Mapping[str, str]]:
-        """A build, notes, headers that were left out; where the compiler's log names what would help, with that: names
-        and headers that nvcc brings, a flag, the architecture's own features.
+        """A build, notes, headers that were left out. Remedies that the compiler's log suggests are applied: names and
+    headers that nvcc brings, a flag, the architecture's own features.
 
         deadline : in processor time, s, after which nothing more is tried.
         """

@@ -1,6 +1,6 @@
 """The process in which NVRTC of another release runs: a task on standard input, the answer on standard output.
 
-With the path of a library as argument it prints what that library is.
+With the path of a library as argument it prints the library's description.
 """
 
 import os

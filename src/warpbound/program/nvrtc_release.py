@@ -80,7 +80,7 @@ def _libraries() -> Iterator[Path]:
 
 
 def _described(library: Path) -> Release | None:
-    """What the library says of itself, in a process of its own; None where it does not load."""
+    """The library's description of itself, from a separate process; None if it does not load."""
     process = subprocess.run(
         [sys.executable, "-P", "-m", CHILD, str(library)], capture_output=True, check=False, timeout=TIMEOUT_S
     )

@@ -1,4 +1,4 @@
-"""What NVRTC lacks and nvcc brings: names that cuda_runtime.h brings along, and headers that only host code needs.
+"""Names and headers that nvcc has and NVRTC lacks: those of cuda_runtime.h, and headers that only host code needs.
 
 nvcc includes cuda_runtime.h before every file, and with it the C library's limits, types and mathematics (CUDA C++
 Programming Guide, "Compilation with NVCC"). The compiler's log says which of these a file misses.
@@ -51,7 +51,7 @@ class Help:
 
 
 def more(log: str, now: Help, name: str = "") -> Help:
-    """`now` and what the log of a refusal asks for besides; equal to `now` where there is nothing.
+    """`now` and further remedies from the log of a refusal; equal to `now` if there are none.
 
     name : of the file, as the log has it. Headers in which alone errors are, and which no device code is in, go.
     """

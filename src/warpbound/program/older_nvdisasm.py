@@ -62,7 +62,7 @@ def _kept() -> Path:
 
 
 def _release(tool: Path) -> tuple[int, int]:
-    """What it says of itself; a release that is too new where it says nothing."""
+    """The release that it reports; a release that is too new if it reports none."""
     try:
         process = subprocess.run([str(tool), "--version"], capture_output=True, text=True, timeout=_ASK_S, check=False)
     except (OSError, subprocess.TimeoutExpired):

@@ -1,4 +1,4 @@
-"""What products of a warpgroup (wgmma) read from shared memory.
+"""Reads of warpgroup products (wgmma) from shared memory.
 
 Source   PTX ISA, "Asynchronous warpgroup level matrix instructions": A is 64 rows, B N columns of 32 bytes each; B is
          in shared memory, A there or in registers; of a sparse A half is kept, and columns have 64 bytes.

@@ -16,7 +16,7 @@ _ENCODING = re.compile(r"/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _WORD = re.compile(r"\s*/\*\s*0x([0-9a-f]{16})\s*\*/\s*$", re.I)
 _SPACED = re.compile(r"(\b(?:[cg]|global\d+|local|const\d*)|\])\s+\[")  # c [0x0] [0x20], as cuobjdump 4 printed it
 _TRUE = re.compile(r"(?<![\w.])pt(?![\w.])")
-_REJOIN = "SSY"  # what sets the address to which .S leads on
+_REJOIN = "SSY"  # instructions that set the address to which .S jumps
 
 
 class EarlyReader(Reader):
@@ -85,7 +85,7 @@ def plain(text: str) -> str:
 
 
 def rejoined(section: Section) -> Section:
-    """Give what breaks out of a loop, continues it or ends a divergent stretch the address that was set before it.
+    """Give jumps that leave a loop, continue it or end a divergent stretch the address that was set before.
 
     Source   NVIDIA, CUDA Binary Utilities, Fermi to Pascal: PBK, PCNT and SSY push an address, BRK, CONT and SYNC
              (before Maxwell: any instruction with .S) pop it. Taken as the nearest one before it in the listing.

@@ -1,8 +1,8 @@
 """Register counts of kernels whose code is a proxy for an architecture that no available compiler supports.
 
-Source   an SM of 6.x and 7.0 has 2048 threads and 65536 registers, 32 for each; sm_75's has 1024 threads, and its
-         compiler gives a thread what is free at that: of the kernels of corpus `products` 39 and 70 registers where
-         sm_80's, for an SM with 2048 threads, gives 32 and 38. The smaller number decides how many blocks fit.
+Source   an SM of 6.x and 7.0 has 2048 threads and 65536 registers, 32 for each thread. An SM of 7.5 has 1024 threads,
+         so the compiler for sm_75 uses more registers: 39 and 70 for kernels of corpus `products` for which the
+         compiler for sm_80 (2048 threads) uses 32 and 38. The smaller number decides how many blocks fit.
 Omits    the instructions that fewer registers would cost; PTX.
 """
 
@@ -20,7 +20,7 @@ NOTE = "{likely} registers a thread, as code for sm_80 has, whose SM holds as ma
 
 
 def with_likely_registers(kernels: Sequence[Program], compile_for: Callable[[int], Compiled]) -> tuple[Program, ...]:
-    """The programs; those that stand in, with more than FREE registers, with no more than code for sm_80 has.
+    """The programs; proxies with more than FREE registers get at most the registers of code for sm_80.
 
     compile_for : the same source for sm_<argument>; where that is refused, programs keep their registers.
     """

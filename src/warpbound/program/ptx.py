@@ -17,7 +17,7 @@ from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvjitlink import Linked
 from warpbound.quick_dataclasses import dataclass
 
-FRONT_END = "1"  # raise when the front end changes what it makes of the same input
+FRONT_END = "1"  # increase it when the front end makes other output from the same input
 
 _VERSION = re.compile(r"^[^\S\n]*\.version\s+(\d+\.\d+)", re.M)
 _TARGET = re.compile(r"^[^\S\n]*\.target\s+(\w+)", re.M)

@@ -4,8 +4,8 @@ Source   a bank holds the registers of one parity and hands one of them, of all 
          keeps the last register of each bank that it is told to keep: Huerta et al., MICRO 2025,
          doi:10.1145/3725843.3756041, section 5.3 (RTX A6000). That two banks are all: Jia et al., arXiv:1804.06826.
 Models   reads in the order of the code, as one warp makes them.
-Omits    other warps that take what a slot keeps; what depends on the kind of instruction and on the operand's task,
-         for which the source found no rule that holds in all cases; reads that are late or early by a few cycles.
+Omits    other warps that overwrite a slot; dependence on the kind of instruction and on the operand's role, for which
+         the source found no rule that holds in all cases; reads that are late or early by a few cycles.
 """
 
 from collections.abc import Sequence

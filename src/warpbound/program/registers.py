@@ -36,7 +36,7 @@ _TYPE = re.compile(r"([FSUB])(8|16|32|64)$")
 
 
 def _kept_with_it(names: Callable[[Instruction], tuple[str, ...]]) -> Callable[[Instruction], tuple[str, ...]]:
-    """Decorator: the result stays with the instruction. A table would compare it with equal ones of other kernels."""
+    """Decorator: caches the result in the instruction. A table would compare equal instructions of other kernels."""
     place = f"_{names.__name__}"
 
     @wraps(names)

@@ -39,7 +39,7 @@ INCLUDED = "compiled as a part of {runner}, which includes {file}"
 
 _CUDA_ENDINGS = (".cu", ".cuh")
 _KINDS = "CUDA C++, PTX, a cubin or a listing"
-_OTHER_KINDS = {  # ending -> what the file is, and the way out
+_OTHER_KINDS = {  # ending -> what the file is, and the remedy
     ".toml": ("is a launch file, which names no source", "Write FILE.cu --launch {file}."),
     ".py": ("is a Python file", "Name one of its kernels: {file}:KERNEL."),
 }
@@ -168,7 +168,7 @@ def _from_runner(
 
 
 def _examples(refused: InputError, text: str, name: str, machine: Gpu, options: Options) -> tuple[Program, ...]:
-    """An instance of each kernel template of a file of which none is known; none where it is refused for more."""
+    """An instance of each kernel template of a file without known instances; none if it has other errors."""
     from warpbound.program.kernel_instances import NoInstance
 
     result: list[Program] = []

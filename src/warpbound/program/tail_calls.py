@@ -43,9 +43,9 @@ def _place(instruction: Instruction, at: dict[int, int]) -> int | None:
 def _ends(
     instructions: Sequence[Instruction], start: int, at: dict[int, int], entered: frozenset[int] = frozenset()
 ) -> bool:
-    """Whether all ways from an instruction end the threads, and none returns or leads to a place that is not known.
+    """Whether all paths from an instruction end the threads, and none returns or leads to an unknown place.
 
-    entered : places for which the answer is being sought; a way that comes back to one of them does not return there.
+    entered : places that are being examined; a path that comes back to one of them does not return there.
     """
     pending, visited = [start], set[int]()
     while pending:

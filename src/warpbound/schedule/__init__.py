@@ -3,8 +3,8 @@
 Models   One warp: in-order issue; a wait for every raise of a scoreboard in the mask, or for all but the
          youngest n (`DEPBAR.LE`, `WARPGROUP.DEPBAR.LE`); results without a scoreboard of their own covered by
          the next raise of the same queue; queues whose unit takes one instruction at a time. Where a program has
-         control words they say what is waited for (`control_words`), else its registers do (`dependences`).
-Omits    Other warps (they are the bounds' business), instruction-cache misses, register-bank conflicts,
+         control words these give the waits (`control_words`), else its registers do (`dependences`).
+Omits    Other warps (the bounds contain these), instruction-cache misses, register-bank conflicts,
          copies that end at an mbarrier (TMA, tcgen05), the scoreboards' limit of 63 raises.
 """
 

@@ -46,7 +46,7 @@ def watched(instruction: Instruction, wait: Wait) -> Step:
 
 
 def reading(waits: Sequence[Wait]) -> Callable[[Instruction, Wait], Step]:
-    """How control words are read of a program with these waits."""
+    """The function that reads control words of a program with these waits."""
     return watched if any(wait.late for wait in waits) else step
 
 

@@ -16,10 +16,10 @@ class Wait:
     causes : (cause, fraction) pairs, fractions adding up to 1.
     queue : a result without a scoreboard is covered by the next one of its queue; empty: by none.
     busy : cycles the queue's unit is taken, before which the next one of the queue does not start.
-    hold : cycles the warp itself cannot go on (a barrier).
+    hold : cycles for which the warp itself cannot continue (a barrier).
     loads : a load from global memory, which opens or joins a load phase.
     follows : number of a board that the latency goes with (isa.latency_classes); empty where it is memory's own.
-    late : the result comes later than the control words count on: what reads its registers waits for them.
+    late : the result comes later than the control words assume: instructions that read its registers wait for them.
 
     For machines and listings without control words:
     gaps : cycles until the warp may issue its next instruction (ILP latency); of a load several, behind the first,
@@ -77,5 +77,5 @@ class Schedule:
 
     @property
     def issue_slots(self) -> int:
-        """Cycles in which something issues: instructions that go in pairs share one."""
+        """Cycles in which an instruction issues: those that issue in pairs share one."""
         return len(set(self.issue))

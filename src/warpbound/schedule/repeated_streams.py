@@ -1,7 +1,7 @@
 """Repeated parts of a stream: issued until the warp reaches a steady state, then multiplied.
 
-Models   Equal states have equal futures: once a warp is at the head of a repeated part in the state of some turns
-         before, relative to the cycle and the place it has come to, the turns between are what all others will be.
+Models   Equal states have equal futures: once a warp reaches the head of a repeated part in a state that it has had
+         some iterations before (relative to cycle and position), the iterations between repeat from then on.
 """
 
 from collections.abc import Iterator, Sequence
@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from warpbound.schedule.warp_state import Warp
 
-_FEWEST_TURNS = 6  # of one body in a row that are worth a look at the state
+_FEWEST_TURNS = 6  # iterations of one body in a row from which on states are compared
 _MOST_HEADS = 16  # places jumped back to that are tried as the head of a body
-_MOST_STATES = 32  # turns without a state that came before, after which none is expected
+_MOST_STATES = 32  # iterations without a repeated state, after which none is expected
 
 
 def run(warp: Warp, stream: Sequence[int]) -> None:
@@ -64,7 +64,7 @@ def parts(stream: NDArray[np.int64]) -> Iterator[tuple[int, int, int]]:
 
 
 def _heads(stream: NDArray[np.int64]) -> list[int]:
-    """What the stream jumps back to, the places it comes to least often first: loops around before loops within."""
+    """Targets of backward jumps, the least frequent first: outer loops before inner ones."""
     back = stream[1:][stream[1:] <= stream[:-1]]
     places, times = np.unique(back, return_counts=True)
     often = times >= _FEWEST_TURNS - 1
@@ -72,7 +72,7 @@ def _heads(stream: NDArray[np.int64]) -> list[int]:
 
 
 def _turns_of(stream: NDArray[np.int64], head: int) -> list[tuple[int, int, int]]:
-    """The stream cut at every `head`: pieces that are equal counted as turns, all others joined."""
+    """The stream cut at every `head`: equal pieces counted as iterations, all others joined."""
     cuts = [0, *np.flatnonzero(stream[1:] == head) + 1, len(stream)]
     pieces = [(stream[first:end].tobytes(), first, end) for first, end in zip(cuts, cuts[1:], strict=False)]
     result: list[tuple[int, int, int]] = []

@@ -1,9 +1,9 @@
-"""When a warp issues, without books: a part of its stream that begins in a known state ends in a known state.
+"""Issue times of a warp without causes of stalls: a part of its stream turns a known state into a known state.
 
-Models   `warp_state.Warp` for streams that repeat: what a part does to free cycle, scoreboards and queues is computed
-         once for each state in which it begins, relative to the cycle at which it begins.
-Omits    what stalls are booked on; gaps that depend on the loads under way or on a taken branch, which only code
-         without control words has.
+Models   `warp_state.Warp` for streams that repeat: the effect of a part on free cycle, scoreboards and queues is
+         computed once for each state in which it begins, relative to the cycle at which it begins.
+Omits    the causes of stalls; gaps that depend on the loads under way or on a taken branch, which only code without
+         control words has.
 """
 
 from collections.abc import Sequence

@@ -34,7 +34,7 @@ class Step(NamedTuple):
     """Effect of one instruction on its warp.
 
     gaps : cycles until the next one may issue; several where it depends on the loads under way (see Wait).
-    issuing, cause_cycles : of these, booked as issue and on the causes of the Wait; idle : what others are booked on.
+    issuing, cause_cycles : of these, attributed to issue and to the causes of the Wait; idle : the cause of the others.
     end : cycles that count where nothing follows. awaited : (scoreboard, raises that may stay).
     writes, source_board : scoreboards raised until the result is there, until the sources are read; forgets : those
     whose earlier raises nobody waits for any more. branch_gap : the gap where the next one is not the one behind.
@@ -55,7 +55,7 @@ class Step(NamedTuple):
 
 
 class Warp:
-    """The warp's state and its books: next free issue cycle, scoreboards, queues; one entry per position."""
+    """The warp's state and its records: next free issue cycle, scoreboards, queues; one entry per position."""
 
     def __init__(
         self, instructions: Sequence[Instruction], waits: Sequence[Wait], step: Callable[[Instruction, Wait], Step]
@@ -116,7 +116,7 @@ class Warp:
         self.free = cycle
 
     def step(self, index: int) -> Step:
-        """What the instruction at this index does; read once."""
+        """The effect of the instruction at this index; read once."""
         cached = self.steps.get(index)
         if cached is None:
             cached = self.steps[index] = self.read_step(self.instructions[index], self.waits[index])
@@ -171,7 +171,7 @@ class Warp:
             self.uncovered[wait.queue] = up
 
     def state(self) -> object:
-        """All that decides what comes next, relative to the next free cycle: equal states, equal futures."""
+        """All that decides the following issue times, relative to the next free cycle: equal states, equal futures."""
         awaited = {board for step in self.steps.values() for board, _ in step.awaited}
         row = max((len(step.gaps) for step in self.steps.values()), default=1)
         pending = ((str(board), [up for up in raised if up.until > self.free]) for board, raised in self.up.items())
@@ -192,7 +192,7 @@ class Warp:
         return len(self.issue) - min(loads, default=len(self.issue))
 
     def whole_state(self) -> object:
-        """The state, and all that decides the books of what comes next: equal ones, the same books further on."""
+        """The state, and all that decides the attribution of later cycles: equal ones, equal records from then on."""
         here, now = len(self.issue), self.free
 
         def told(up: _Up) -> object:

@@ -2,11 +2,11 @@
 
 Source   our own.
 Models   pieces in sequence, those of equal instructions together; a piece lasts as long as the slowest recorded warp
-         takes for it alone, as a leader of a tree does; what the mean warp asks of each resource is divided as the
-         recorded warps divide the executions of each instruction. Products into tensor memory run while warps go on,
-         and what waits for them is in the warps' paths: they are spread evenly over the time of all pieces.
-Omits    warps that end before the last barrier; what barriers of a part of the warps cost the others; what lies beyond
-         the recorded part of very long streams, which is taken to be like it.
+         takes for it alone, such as the leader of a tree. The mean warp's demand on each resource is divided among the
+         pieces like the recorded warps' executions of each instruction. Products into tensor memory run while warps
+         continue, and waits for them are in the warps' paths: they are spread evenly over the time of all pieces.
+Omits    warps that end before the last barrier; the cost of barriers of some of the warps for the others; the rest of
+         very long streams, which is assumed to be like the recorded part.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -23,7 +23,7 @@ from warpbound.schedule import Schedule, Wait, schedule
 from warpbound.workload.pipelined_block import PRODUCTS
 from warpbound.workload.records import OTHERS, Piece
 
-MOST_KINDS = 64  # of pieces that are distinguished; with more, a block's work counts as even
+MOST_KINDS = 64  # of pieces that are distinguished; with more kinds, a block's work counts as even
 BEYOND_SM = frozenset({"l1", "l2", "dram"})  # causes of latency that are loads under way
 
 Reals = NDArray[np.float64]
@@ -33,7 +33,7 @@ Asked = Callable[[Reals], Mapping[str, float]]  # executions of each instruction
 
 @dataclass(frozen=True)
 class Stream:
-    """Instructions of this many warps, and the positions from which on they are behind another wait of the whole block.
+    """Instructions of this many warps, and the positions directly after each wait of the whole block.
 
     timing : how long each instruction takes these warps; None: as all.
     """
@@ -88,8 +88,8 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
 ) -> tuple[Piece, ...]:  # fmt: skip
     """Intervals in order of first appearance; none without barriers, or if almost all differ.
 
-    streams : of the recorded warps. typical : the schedule of the one that stands for all. executions : times that the
-    mean warp issues each instruction, (instructions,); request : what this many executions ask of each resource.
+    streams : of the recorded warps. typical : the schedule of the typical warp. executions : times that the mean warp
+    issues each instruction, (instructions,); request : the demand of this many executions on each resource.
     lanes : the share of the block's that takes part in each instruction, (instructions,). whole : barriers at which
     all warps stop, (instructions,); None: all barriers. turns : cycles that each instruction holds the tightest pipe of
     a sub-core, (instructions,); None: none is known.
@@ -149,7 +149,7 @@ def _over(part: float, whole: float) -> float:
 
 
 def _cut(stream: Stream, stops: NDArray[np.bool_], timing: Sequence[Wait]) -> _Cut:
-    """Behind each barrier that something follows begins a piece."""
+    """A piece begins behind each barrier that is not the stream's end."""
     result = np.asarray(stream.indices, np.int64)
     begins = np.concatenate([[0], np.flatnonzero(stops[result[:-1]]) + 1, np.asarray(stream.joins, np.int64)])
     return _Cut(result, np.sort(begins), stream.warps, stream.timing or timing, stream.joins)
@@ -214,7 +214,7 @@ def _summed(number: Whole, values: Reals, count: int) -> Reals:
 
 
 def _slowest(warps: Sequence[_Path]) -> _Path:
-    """In each piece that of the warp that takes longest, (pieces,)."""
+    """For each piece the value of the warp that takes longest, (pieces,)."""
     waits, others, phases, left = (
         np.array([getattr(warp, name) for warp in warps]) for name in ("waits", "others", "phases", "left")
     )

@@ -21,7 +21,7 @@ from warpbound.workload.records import Memory, Workload
 from warpbound.workload.static_paths import line_span
 
 STANDS_FOR = 2.0  # most blocks that a middle block represents if blocks from all over the grid are sampled too
-LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; beyond, the start of the stream stands for it
+LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; of a longer stream, only the start
 MOST_PHASES = 300_000  # waits for loads that are listed; those beyond would hardly change a time
 NEARLY_ALL = 0.9  # of a path: that of the mean warp counts as the same
 MOST_CLASSES = 24  # classes of blocks that are added to a sample which has none of theirs
@@ -63,13 +63,13 @@ class Sample:
 
 
 def sample(grid: Grid, resident: int, sm_count: int, more: int = 0) -> Sample:
-    """The first and the last block; standing for the rest one in the middle of the grid, its neighbours along each axis
-    that lie behind it, and those between these, which show what adjacent blocks share; and all that its SM holds.
+    """The first and the last block. To represent the rest: a block in the middle of the grid, the neighbours behind it
+    along each axis and those between, which show what adjacent blocks share, and the blocks on the same SM.
 
     Blocks go to the SMs in turn, so those of one SM are `sm_count` apart. `more` blocks are added all over the grid,
-    one at a random place in each of as many equal parts: for work that differs from block to block, in whatever period.
-    They then stand for almost all others, as those of the middle and of one SM may be alike by where they are. The
-    places are random by the grid's extents, so that one launch always has the same.
+    one at a random place in each of as many equal parts, for work that differs from block to block in any period. They
+    then represent almost all others, because blocks of the middle and of one SM may be alike by their position. The
+    grid's extents seed the random places, so a launch always has the same ones.
     """
     blocks = math.prod(grid)
     ends = {0, blocks - 1}
@@ -96,8 +96,8 @@ def weighted_by_class(
 
     of_class : class of each block of the grid, (blocks,). length : instructions of a block of each class, (classes,);
     lanes : the same, times the lanes that take part.
-    Of more than MOST_CLASSES classes without a block, as many are added as steps of equal work; what classes between
-    them do is interpolated by length, and the weights are calibrated, so that the lanes come out right, too.
+    If more than MOST_CLASSES classes lack a block, this many are added in steps of equal work; classes between them are
+    interpolated by length, and the weights are calibrated, so that the lanes are right, too.
     """
     if len(length) == 1:
         return selection
@@ -119,8 +119,8 @@ def weighted_by_class(
 def _calibrated(
     weights: NDArray[np.float64], own: NDArray[np.int64], counts: NDArray[np.int64], numbers: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Weights as near to these as sums over the sample allow that equal the grid's; blocks that stand for themselves
-    alone keep theirs.
+    """The nearest weights to these for which sums over the sample equal the grid's; blocks that represent only
+    themselves keep theirs.
 
     own : class of each sampled block. numbers : of each class, (numbers, classes).
     Source   calibration by the distance of least squares: J.-C. Deville and C.-E. Särndal, "Calibration estimators in
@@ -155,8 +155,8 @@ def _spread(classes: NDArray[np.int64], work: NDArray[np.int64], length: NDArray
 
 
 def _represented(own: NDArray[np.int64], counts: NDArray[np.int64], length: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Blocks of the grid that the sampled blocks of each class stand for, (classes,): its own, and parts of those of
-    the classes that have none, by length between the next shorter and the next longer one that has."""
+    """Blocks of the grid that the sampled blocks of each class represent, (classes,): its own, and parts of those of
+    classes without a block, divided by length between the next shorter and the next longer class that has one."""
     share = np.zeros(len(counts))
     present = distinct(own)
     present = present[np.argsort(length[present], kind="stable")]
@@ -193,8 +193,8 @@ def representative_executions(trace: Trace, sample_: Sample) -> NDArray[np.int64
 def sampling_error(trace: Trace, sample_: Sample) -> float | None:
     """Standard error of the mean instructions of a block, as a fraction of it; 0 where every block was executed.
 
-    Where work grows along the grid, what blocks that lie to one side tell wrong of it is part of that. None with fewer
-    than two blocks that stand for others.
+    If work grows along the grid, the error of blocks that all lie to one side is included. None with fewer than two
+    blocks that represent others.
     """
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0
@@ -297,7 +297,7 @@ def _instructions(trace: Trace, sample_: Sample | None) -> int:
 
 
 def typical_warp(trace: Trace, sample_: Sample | None = None) -> int | None:
-    """The recorded warp in which the launch's time is: as long as the warp of the mean instruction.
+    """The recorded warp that represents the launch's time: it is as long as the warp of the mean instruction.
 
     Warps that leave at once and short blocks count little: each warp counts by its instructions. None: no warp was
     recorded.
@@ -361,7 +361,7 @@ def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sample_:
 
 
 def stretched(timed: Schedule, times: float) -> Schedule:
-    """The schedule of a path that is so many times as long as the part of it that was scheduled."""
+    """The schedule of a path from that of its first part, longer by this factor."""
     if times == 1.0:
         return timed
     longer = {place: _scaled(causes, times) for place, causes in timed.lines.items()}

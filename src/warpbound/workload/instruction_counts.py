@@ -11,7 +11,7 @@ from warpbound.program.register_banks import BANKS
 from warpbound.quick_dataclasses import dataclass
 
 WARP = 32
-_ONE_HALF = frozenset({"H0_H0", "H1_H1"})  # how a source is marked of which one half serves as both
+_ONE_HALF = frozenset({"H0_H0", "H1_H1"})  # suffix of a source of which one half is used twice
 
 
 @dataclass
@@ -42,9 +42,9 @@ def count(
     """Counts where instruction i is issued `issued[i]` times, with `threads[i]` lanes on in all.
 
     bank_reads : registers that each instruction reads from each bank (`Program.bank_reads`).
-    Fillers that no thread executes (@!PT) take their issue slot and nothing else. The unit `registers`, the bank of
-    registers that is read more, is counted where it is read for longer than instructions are issued. The unit
-    `operands` is shared memory while it delivers factors to products of warpgroups, a quarter for each of four warps.
+    Fillers that no thread executes (@!PT) take only an issue slot. The unit `registers` is the busier register bank; it
+    is counted if reading takes longer than issuing. The unit `operands` is shared memory while it delivers factors to
+    products of warpgroups, a quarter for each of four warps.
     """
     total = Counts()
     banks = [0.0] * BANKS

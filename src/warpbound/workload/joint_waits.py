@@ -1,4 +1,4 @@
-"""Waits at mbarriers that hold a whole block as a barrier does: all that is before one comes before all that is behind.
+"""Waits at mbarriers that stop a whole block like __syncthreads: all work before one precedes all work after it.
 
 Source   our own.
 Models   A barrier that ends one phase, which each warp of the block waits for once: for the last products, before their
@@ -16,7 +16,7 @@ Tests = dict[int, list[tuple[int, int]]]  # barrier -> (warp, position) of each 
 
 
 def joint_waits(meetings: Meetings, course: Timeline) -> tuple[tuple[int, ...], ...]:
-    """For each warp the positions from which on it is behind such waits, ascending, in each warp as many.
+    """For each warp the positions directly after such waits, ascending, as many in each warp.
 
     The end of its stream for a warp that has ended. None where the blocks of a cluster do not have equally many.
     """
@@ -34,7 +34,7 @@ def joint_waits(meetings: Meetings, course: Timeline) -> tuple[tuple[int, ...], 
 
 
 def _tested_once(meetings: Meetings) -> Tests:
-    """Of the barriers whose first phase is all that is waited for, by no warp twice."""
+    """The barriers of which only the first phase is waited for, at most once by each warp."""
     tests: Tests = defaultdict(list)
     later = set[int]()
     for warp, (stream, events) in enumerate(zip(meetings.streams, meetings.events, strict=True)):

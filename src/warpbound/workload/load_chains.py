@@ -2,7 +2,7 @@
 
 Source   our own.
 Models   registers, and shared memory as one location: every load depends on every earlier store.
-Omits    global memory that the warp wrote itself; branches that hang on loaded values.
+Omits    global memory that the warp wrote itself; branches that depend on loaded values.
 """
 
 from collections.abc import Sequence

@@ -1,9 +1,9 @@
 """The heaviest path through a control flow graph that takes each loop on it once.
 
-Models   loops as single nodes of the graph around them, from the inside out; what is left has no cycles.
+Models   loops as single nodes of the graph around them, from the inside out; the rest has no cycles.
          One pass of a loop leads from its header to a branch back to it. Where it is left from another block, it
          is entered once more, up to that block: a loop tested at its top runs test, body, test.
-Omits    cycles entered in several places (irreducible): a way is cut where it would come back.
+Omits    cycles entered in several places (irreducible): a path is cut where it would come back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,14 @@ from functools import cached_property
 from warpbound.program.control_flow import Flow, reverse_postorder
 from warpbound.quick_dataclasses import dataclass
 
-Cost = tuple[int, float]  # blocks to avoid, counted negative; weight. The greater is the better way
+Cost = tuple[int, float]  # blocks to avoid, counted negative; weight. The greater is the better path
 
 
 @dataclass(frozen=True)
 class Ways:
     """Ways through `graph`.
 
-    weights : one per block. avoid : blocks used only where there is no other way. ends : blocks where a way may
+    weights : one per block. avoid : blocks used only if there is no other path. ends : blocks where a path may
     end although others follow them (a conditional exit).
     """
 
@@ -37,7 +37,7 @@ class Ways:
         return self._passes[loop]
 
     def cost(self, blocks: Sequence[int]) -> Cost:
-        """Of a way along `blocks`."""
+        """Of a path along `blocks`."""
         return -sum(block in self.avoid for block in blocks), sum(self.weights[block] for block in blocks)
 
     @cached_property
@@ -72,7 +72,7 @@ class _Region:
                 self.members[-1 - number] = inner.blocks
 
     def way(self) -> tuple[int, ...]:
-        """Blocks of the heaviest way, in order."""
+        """Blocks of the heaviest path, in order."""
         best = self._best()
         blocks: list[int] = []
         node: int | None = self.node[self.start]
@@ -83,7 +83,7 @@ class _Region:
         return tuple(blocks)
 
     def _best(self) -> dict[int, tuple[Cost, int | None]]:
-        """Node -> cost of the best way from it on, and its next node (None: the way ends)."""
+        """Node -> cost of the best path from it on, and its next node (None: the path ends)."""
         order = reverse_postorder([self.node[self.start]], self._onward)
         rank = {node: place for place, node in enumerate(order)}
         best: dict[int, tuple[Cost, int | None]] = {}
@@ -115,7 +115,7 @@ class _Region:
         return [target for target in self.ways.graph.blocks[block].follows if target in self.node]
 
     def _through(self, node: int, after: int | None) -> tuple[int, ...]:
-        """Blocks of a node on the way to the next one (None: to the end, or back to where the pass began)."""
+        """Blocks of a node on the path to the next one (None: to the end, or back to where the pass began)."""
         if node >= 0:
             return (node,)
         once = self.passes[-1 - node]

@@ -1,4 +1,4 @@
-"""Pipelines of a block: stages that copies fill in turn, what they do on average, and the same block with other stages.
+"""Pipelines of a block: stages that copies fill in turn, their mean states, and the block with other stages.
 
 Source   our own.
 Models   barriers that copies of the same source line fill belong together; each is a stage. A stage is under way from
@@ -56,7 +56,7 @@ def rings(course: Timeline, group: Callable[[int], object]) -> tuple[Ring, ...]:
 
 
 def _ring(fills: Sequence[Fill]) -> Ring:
-    """Of the first warp that asks alone: blocks of a cluster do the same."""
+    """Of the first warp that requests copies only: blocks of a cluster do the same."""
     own = [fill for fill in fills if fill.warp == fills[0].warp]
     return Ring(tuple(dict.fromkeys(fill.phase[0] for fill in own)), tuple(own))
 
@@ -101,7 +101,7 @@ def with_stages(meetings: Meetings, ring: Ring, stages: int) -> Meetings | None:
 
 
 def _releases(ring: Ring) -> tuple[int, ...] | None:
-    """The barrier that says that each stage is free, in the order of the stages."""
+    """The barrier that signals that each stage is free, in the order of the stages."""
     phases = [fill.freed_by[0] if len(fill.freed_by) == 1 else None for fill in ring.fills]
     first = [phase[0] for phase in phases[: ring.stages] if phase is not None]
     in_turn = (

@@ -1,6 +1,6 @@
-"""The warps of one block, or of one cluster, as a pipeline: they meet at mbarriers, and copies are under way meanwhile.
+"""The warps of one block, or of one cluster, as a pipeline: they synchronise at mbarriers while copies are under way.
 
-Source   our own; what meets where is recorded while the block is executed (emulate.meetings).
+Source   our own; events at mbarriers are recorded while the block is executed (emulate.meetings).
 Models   each warp in order, as alone; a test of an mbarrier holds it until all arrivals and bytes of the phase are
          there; the copy engine of an SM takes copies in order, one after the other, and each arrives a latency later;
          warps of one sub-core share its tensor core.
@@ -21,7 +21,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.recent_results import remember
 from warpbound.schedule.warp_clock import Parts, WarpClock
 
-MOST_ISSUED = 400_000  # instructions of all warps together, after which what was seen stands for the rest
+MOST_ISSUED = 400_000  # instructions of all warps together, after which the part simulated so far represents the rest
 COPIES, PRODUCTS = "async", "products"  # queues of copies by threads (LDGSTS) and of tcgen05, which arrivals may follow
 
 Indices = NDArray[np.int32]  # of instructions
@@ -110,7 +110,7 @@ class _Filling:
 
 
 def timeline(meetings: Meetings, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> Timeline | None:
-    """The pipeline's course; None where warps wait for what was not recorded. code : of the kernel, for each warp."""
+    """The pipeline's timeline; None if warps wait for events that were not recorded. code : of the kernel, by warp."""
     run = _Run(meetings, code, engine, sub_cores)
     return run.timeline() if run.to_end() else None
 
@@ -148,7 +148,7 @@ class _Run:
         self.issued = 0
 
     def to_end(self) -> bool:
-        """Whether all warps come to their end, or to where it is cut."""
+        """Run all warps to their end, or to the end of the recording; whether they get there."""
         while self.ready and self.issued < MOST_ISSUED:
             _, number = heapq.heappop(self.ready)
             if self.place[number] < len(self.parts[number]):

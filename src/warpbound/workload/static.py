@@ -140,7 +140,7 @@ def _demand(index: int, instruction: Instruction, prediction: Predicted) -> dict
 
 
 def _is_addressed(instruction: Instruction) -> bool:
-    """Whether how it accesses memory depends on its addresses; local memory is interleaved by lane."""
+    """Whether the cost of the access depends on its addresses; local memory is interleaved by lane."""
     return bool(instruction.traits.spaces) and instruction.traits.spaces != ("local",)
 
 

@@ -12,7 +12,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.loop_paths import Ways
 
 DEEPEST_CALL = 8
-LONGEST_OF_CALLS = 20_000  # instructions to which the calls on a way may lengthen it; further ones are not followed
+LONGEST_OF_CALLS = 20_000  # instructions to which calls may lengthen a path; further calls are not followed
 NOTE = "branches: the longer side, every loop once, slow paths of division and square root left out"
 
 
@@ -29,7 +29,7 @@ class LoopPath:
 
 
 def whole(program: Program) -> tuple[int, ...]:
-    """Instruction indices along the longest way through the kernel, loops once."""
+    """Instruction indices along the longest path through the kernel, loops once."""
     if not program.instructions:
         return ()
     calls_followed = _Calls(program, _ways(program))
@@ -85,9 +85,9 @@ def _ways(program: Program) -> Ways:
 
 
 class _Calls:
-    """Ways through a kernel with the instructions of the functions called there in their place.
+    """Paths through a kernel with the instructions of the called functions in place of the calls.
 
-    Omits    calls deeper than DEEPEST_CALL, and those that would lengthen a way beyond LONGEST_OF_CALLS instructions.
+    Omits    calls deeper than DEEPEST_CALL, and those that would lengthen a path beyond LONGEST_OF_CALLS instructions.
     """
 
     def __init__(self, program: Program, ways: Ways) -> None:
@@ -109,7 +109,7 @@ class _Calls:
         return tuple(stream)
 
     def _function(self, block: int, depth: int) -> tuple[int, ...]:
-        """The way through a function, the same wherever it is called from one depth."""
+        """The path through a function, the same for all calls from one depth."""
         if (block, depth) not in self._functions:
             self._functions[block, depth] = self.stream(self.ways.whole(block), depth)
         return self._functions[block, depth]

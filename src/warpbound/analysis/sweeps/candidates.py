@@ -30,7 +30,7 @@ DOES_NOT_FIT = "a block of {threads} threads with {smem} B of dynamic shared mem
 
 
 class Candidate(msgspec.Struct, frozen=True):
-    """A tuning with what is predicted of it."""
+    """A tuning with its prediction."""
 
     defines: dict[str, str]
     time_s: float
@@ -93,8 +93,8 @@ def candidates(  # noqa: PLR0913  (the signature is the public one)
     """The tunings as of `rank`, the fastest predicted first, and why the others are left out.
 
     Tunings whose block does not fit an SM are dropped before anything is compiled. top : how many at most. within :
-    those predicted within this fraction of the best (0.5: 50 %). cache : a file of answers from earlier runs, which
-    gets those of this one; they belong to the contents of source and arguments, not of headers. Raises what `rank`
+    those predicted within this fraction of the best (0.5: 50 %). cache : a file of answers from earlier runs, to which
+    this run adds its own; they depend on the contents of source and arguments, not of headers. Raises what `rank`
     raises for wrong words; tunings without an answer are dropped, even if none has one.
     """
     if (top is not None and top < 1) or (within is not None and within < 0):

@@ -62,7 +62,7 @@ def interpreted(
 
 
 def _run(host: Interpreter, source: FunctionSource, arguments: list[Any]) -> None:
-    """Execute a function as a starting point; a program that ends, or one too long, leaves what was met until then."""
+    """Execute a function as a starting point; a program that ends, or is too long, keeps the launches found so far."""
     host.refill()
     this = host.blank(source.owner) if source.owner else None
     try:

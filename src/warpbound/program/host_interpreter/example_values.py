@@ -1,4 +1,4 @@
-"""An example for a value that the host code leaves open: what remains of it, with one number for all unknown names."""
+"""An example for a value that the host code leaves open: its expression with one number for all unknown names."""
 
 import math
 from typing import Any

@@ -38,7 +38,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Observation:
-    """A launch as the interpretation meets it. is_reached : on the way that the program takes without arguments."""
+    """A launch found by the interpretation. is_reached : whether the program reaches it without arguments."""
 
     kernel: Any
     grid: Any
@@ -49,7 +49,7 @@ class Observation:
 
 
 class Interpretation(Host):
-    """Adds to the state of the host code what the search for launches needs."""
+    """The state of the host code, with the records of the search for launches."""
 
     def __init__(self, model: SourceModel, words: Sequence[str], device: Mapping[str, int]) -> None:
         """words : arguments of the program. device : fields of cudaDeviceProp that are known."""
@@ -101,7 +101,7 @@ class Interpretation(Host):
         self.passes.clear()
 
     def unmet_below(self, node: Any) -> bool:
-        """Whether a launch below the node, or in a function that is called there, was not met yet."""
+        """Whether a launch below the node, or in a function that is called there, was not found yet."""
         if node.id not in self._below:
             own, names = _launches_and_calls(node)
             self._below[node.id] = own.union(*(self._in_function.get(name, frozenset()) for name in names))
@@ -130,7 +130,7 @@ class Interpretation(Host):
             self.is_exploring = before
 
     def unmet_roots(self) -> Iterator[FunctionSource]:
-        """Host functions with launches that were not met: those that no other function calls come first."""
+        """Host functions with launches that were not found yet; those that no other function calls come first."""
         sources = [source for many in self.model.functions.values() for source in many if source.body is not None]
         hosts = [source for source in sources if not source.is_kernel and not _is_device(source)]
         callees = {

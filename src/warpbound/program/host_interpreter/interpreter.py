@@ -37,7 +37,7 @@ _SEQUENCES = ("vector<", "host_vector<", "device_vector<", "array<")
 
 
 class Interpreter(Interpretation):
-    """Executes host code on what is known of its values."""
+    """Executes host code on known values and on expressions."""
 
     def __init__(self, model: SourceModel, words: Sequence[str], device: Mapping[str, int]) -> None:
         super().__init__(model, words, device)

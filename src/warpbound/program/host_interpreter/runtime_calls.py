@@ -1,4 +1,4 @@
-"""What calls of the CUDA runtime, the C library and NVIDIA's sample helpers do to the host's variables."""
+"""Effects of calls of the CUDA runtime, the C library and NVIDIA's sample helpers on the host's variables."""
 
 import math
 from collections.abc import Callable, Sequence
@@ -279,7 +279,7 @@ RULES: dict[str, Rule] = {
 
 
 def written_by_unknown(host: Interpretation, name: str, nodes: Sequence[Any], values: Sequence[Any]) -> Any:
-    """A function without source: what its arguments point to becomes unknown; its result stays an expression."""
+    """A function without source: variables that its arguments point to become unknown; the result is an expression."""
     for node, value in zip(nodes, values, strict=True):
         if isinstance(value, Pointer) and isinstance(value.target, Cell):
             _forget(host, value.target, text_of(node).lstrip("&"))

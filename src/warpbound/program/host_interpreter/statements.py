@@ -1,9 +1,9 @@
-"""Statements of host code: what a branch, a loop or a declaration does to the variables.
+"""Statements of host code: effects of branches, loops and declarations on the variables.
 
-A condition that is known decides; of an unknown one both branches are executed and what differs becomes unknown. A
-branch that ends the program or the function is taken for the answer to a mistake of the user, and is left out where the
-condition is unknown. Loops are executed as long as their condition is known, up to a limit; then everything that they
-change becomes unknown.
+If a condition is known, one branch is executed; if not, both are, and variables that differ become unknown. A branch
+that ends the program or the function is assumed to handle a mistake of the user, and is left out if the condition is
+unknown. Loops are executed as long as their condition is known, up to a limit; then everything that they change becomes
+unknown.
 """
 
 from collections.abc import Callable, Iterable
@@ -140,7 +140,7 @@ def _ends_program(host: Interpretation, ending: str) -> bool:
 
 
 def _choose(host: Interpretation, condition: Any, branches: list[Callable[[], str]]) -> str:
-    """Execute all branches of an unknown condition, and merge those that go on."""
+    """Execute all branches of an unknown condition, and merge those that do not end."""
     outcomes = [_tried(host, branch) for branch in branches]
     going = [outcome for outcome in outcomes if outcome.ending in ("", "break")]
     if not going:
@@ -265,7 +265,7 @@ def _widened(host: Interpretation, body: Any, update: Any) -> str:
 
 
 def forgotten(value: Any, name: str) -> Any:
-    """What is left of a value that a loop changes: pointers keep what they point into."""
+    """The remainder of a value that a loop changes: a pointer keeps its array, but not the offset."""
     if isinstance(value, Struct):
         cells = {
             key: Cell(forgotten(cell.value, f"{name}.{key}"), cell.type, key) for key, cell in value.fields.items()

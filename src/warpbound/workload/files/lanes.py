@@ -18,7 +18,7 @@ from warpbound.workload.records import Workload
 
 WARP = 32.0
 FIRST_IN_THE_TABLES = 70  # architectures below have no row in isa/families.toml
-FIRST_BY_PROXY = 60  # from there on code of later ones stands in, which has uniform instructions
+FIRST_BY_PROXY = 60  # from there on boards run code of later architectures, which has uniform instructions
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
@@ -103,7 +103,7 @@ def width(gpu: Gpu, pipe: str) -> float:
 
 
 def _at_once(pipe: str) -> float:
-    """What an instruction takes of a pipe's width: all lanes of its warp, or itself where it is one for the warp."""
+    """Lanes of a pipe that an instruction takes: all of its warp, or 1 on the uniform pipe."""
     return 1.0 if pipe == "uniform" else WARP
 
 

@@ -28,7 +28,7 @@ from warpbound.workload.files.tables import (
     parse,
 )
 
-_RIVALS = {  # a case that says one of these takes back what the file says by the other
+_RIVALS = {  # if a case gives one of these, the file's value of the other does not count
     "blocks": "threads",
     "threads": "blocks",
     "blocks_per_sm": "warps_per_sm",

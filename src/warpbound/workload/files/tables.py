@@ -205,7 +205,7 @@ class File(Tables, forbid_unknown_fields=True, frozen=True, kw_only=True):
 
 
 def parse(document: dict[str, Any], origin: str) -> File:
-    """The tables of a document; InputError names file, key and the way out."""
+    """The tables of a document; InputError names file, key and remedy."""
     _finite(document, origin, "")
     try:
         file = decoded(document, File)

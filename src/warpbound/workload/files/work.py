@@ -20,8 +20,8 @@ from warpbound.workload.files.tables import Access, Phase
 from warpbound.workload.records import Memory, Workload
 
 SECTOR_B, LINE_B, WARP = 32.0, 128.0, 32.0
-LISTED = 1000  # phases that are repeated one by one; more say nothing new
-_CAUSE = {"alu": "fixed"}  # latency that a phase takes from the GPU -> cause it is booked on; else its own name
+LISTED = 1000  # phases that are repeated one by one; more would change nothing
+_CAUSE = {"alu": "fixed"}  # latency of the GPU in a phase -> cause to which it is attributed; else its own name
 
 
 def work_on(case: WorkloadCase, gpu: Gpu, clock_hz: float) -> Workload:
