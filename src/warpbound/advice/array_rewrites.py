@@ -88,7 +88,7 @@ def _only_read(kernel: KernelSource, name: str) -> bool:
 
 
 def hoisted(question: Question, kernel: KernelSource) -> Iterator[Variant]:
-    """Loads of a loop whose address no round changes, from arrays that the loop does not write: read once before it."""
+    """Loads with a constant address in a loop, from arrays that the loop does not write: read once before it."""
     for loop in innermost_loops(kernel):
         changed = changed_names(loop)
         arrays_written = {element(access) for access in _accesses(loop) if is_written(access)}
@@ -168,7 +168,7 @@ def _line_of_its_own(kernel: KernelSource, node: Any) -> str:
 
 
 def unrolled(question: Question, kernel: KernelSource, factors: tuple[int, ...]) -> Iterator[Variant]:
-    """Innermost loops under `#pragma unroll`, each factor in turn; a pragma that is there gives way."""
+    """Innermost loops under `#pragma unroll`, each factor in turn; an existing pragma is replaced."""
     for loop in innermost_loops(kernel):
         before = loop.prev_named_sibling
         has_own = before is not None and before.type == "preproc_call" and "unroll" in words(before)

@@ -1,4 +1,4 @@
-"""Which variants of a kernel are worth trying, by what its answer says.
+"""Variants of a kernel that are worth trying, by its answer.
 
 Models   A change that acts on one resource alone is tried where a what-if of that resource promises a gain: loads past
          L1, carve-outs, unrolled loops by more than the least factor. Fast mathematics is tried where the kernel has
@@ -22,8 +22,8 @@ from warpbound.result.kernel import KernelResult
 FACTORS = (2, 4, 8)  # of unrolled loops
 OF_L1, PAST_L1 = ("carve-out", "for L1"), ("past L1",)  # words of what-ifs
 OF_ROUNDS = ("loads in flight", "fewer instructions", "load and store instructions", "fewer integer")
-SPREAD = 1.5         # times the sectors that would hold the bytes, from which on other axes are tried
-MORE_BLOCKS = 2      # resident blocks beyond those of now that launch bounds ask for
+SPREAD = 1.5         # sectors over those that would hold the bytes, from which on other axes are tried
+MORE_BLOCKS = 2      # additional resident blocks that launch bounds request
 LEAST_REGISTERS = 24
 SECTOR_B, AGAIN = 32, 1.2  # bytes of a sector; times that bytes come from L2, from which on carve-outs are tried
 UNROLLED_MOST = 2    # loops, those whose lines cost most
@@ -32,7 +32,7 @@ UNROLLED_MOST = 2    # loops, those whose lines cost most
 def candidates(
     question: Question, program: Program, board: Gpu, entry: KernelResult, residency: Residency
 ) -> list[Variant]:
-    """Every variant that may help, the surest first; what the answer rules out is left out."""
+    """Every variant that may help, the most promising first, without those that the answer rules out."""
     kernel = kernel_source(question.text, program.title)
     source = list(_of_the_source(question, kernel, board, entry, residency)) if kernel is not None else []
     axes = [axis for axis, name in enumerate("xy") if kernel is None or f"blockDim.{name}" in words(kernel.node)]

@@ -3,8 +3,8 @@
 Models   Each byte that the launch touches crosses the pins once, except as many as L2 holds: an earlier launch may
          have left these there; the floating-point operations run as multiply-adds on all SMs at the board's highest
          clock. Both at once.
-Omits    Launching, latency, integer work, the way through L2 and L1: all of these only take longer. Bytes are counted
-         by executed blocks and extrapolated; twice the standard error of that is taken off.
+Omits    Launching, latency, integer work, traffic of L2 and L1: all of these can only add time. Bytes are counted in
+         executed blocks and extrapolated; twice the standard error is subtracted.
 """
 
 from dataclasses import dataclass

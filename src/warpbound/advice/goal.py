@@ -1,4 +1,4 @@
-"""A goal backwards: the least change that reaches a time, or why none can; and what the time is made of."""
+"""A goal backwards: the least change that reaches a time, or why none can; and the parts of the time."""
 
 import re
 from collections.abc import Mapping
@@ -72,7 +72,7 @@ def parse_target(words: str) -> Target:
 def with_goal(
     program: Program, board: Gpu, launch: Launch | None, settings: Settings, target: Target
 ) -> tuple[KernelResult, Goal]:
-    """The answer of `analyze`, and the way to the goal. Raises what `analyze` raises; InputError without a time."""
+    """The answer of `analyze`, with the goal. Raises what `analyze` raises; InputError without a time."""
     case = checked_case(program, board, launch, settings)
     case, work = settled(case, work_of(case), reworked)
     entry = result_of(case, work)
@@ -84,7 +84,7 @@ def with_goal(
 
 
 def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
-    """The way to the goal of a launch that has a time."""
+    """The goal of a launch that has a time."""
     assert entry.time_s is not None
     least = certificate(case, work)
     cycles = {row.resource: row.cycles_per_warp for row in entry.bounds}

@@ -1,7 +1,7 @@
 """Which array L2 keeps: an access-policy window of the launch, or streaming hints on the others in the source.
 
-Source   what either changes, and for whom: memory/l2_priorities.
-Models   Arrays that fit where a window may be are kept; those that do not fit L2 at all are streamed.
+Source   memory/l2_priorities, for the effect of both.
+Models   Arrays that fit into a window are kept; those that do not fit L2 at all are streamed.
 Omits    Other kernels that use L2 between two launches; windows of parts of arrays.
 """
 

@@ -18,7 +18,7 @@ from warpbound.whatif.code_changes import EASINGS, easings, of_the_work
 from warpbound.whatif.parallelism import ahead, items
 from warpbound.workload import Workload
 
-GONE = 0.02          # of the demand: less would leave the range of the model
+GONE = 0.02          # share of the demand that stays; a smaller one would leave the range of the model
 LEFT = tuple(step / 40 for step in range(39, 0, -1))  # shares of a demand that are tried, the largest first
 MORE = (1.02, 1.05, 1.1, 1.15, 1.2, 1.3, 1.5, 2.0, 3.0, 5.0, 10.0)  # times a demand, for slack
 FELT = 1.01          # times the time, from which on a change of demand is felt
@@ -119,7 +119,7 @@ def slack(x: Timed) -> dict[str, float | None]:
 
 
 def shares(x: Timed) -> dict[str, float]:
-    """Shapley's share of the time of each resource, s; what no resource explains is of the launch. They add up."""
+    """Shapley's share of each resource in the time, s; the rest belongs to the launch. They add up to the time."""
     names = resources(x)[:MOST_PLAYERS]
     groups = [group for size in range(len(names) + 1) for group in combinations(names, size)]
     times = dict(zip(groups, x.times([_all_scaled(x.work, group, GONE) for group in groups]), strict=True))
@@ -162,7 +162,7 @@ def _changes(work: Workload, place: Place, cycles: Mapping[str, float]) -> list[
 
 
 def _both(x: Timed, first: Alternative, second: Alternative) -> tuple[str, str, Alternative] | None:
-    """The second change made to the work of the first; None where it is no change any more."""
+    """The second change applied to the work of the first; None if it changes nothing any more."""
     then = next((each for each in _changes(first.work, first.place, x.cycles) if each.change == second.change), None)
     return None if then is None else (first.change, second.change, then)
 

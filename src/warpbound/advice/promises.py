@@ -6,7 +6,7 @@ from warpbound.advice.combinations import ALONE, COMBINATIONS
 from warpbound.result.advice import Promise, TriedChange
 from warpbound.result.what_if import WhatIf
 
-WORDS = {  # mechanism -> words of the what-ifs that it goes the way of
+WORDS = {  # mechanism -> words of the what-ifs that it realises
     "padding": ("bank conflicts",),
     "thread axes": ("coalesced",),
     "staging": ("kept on the SM", "L1 traffic", "L2 traffic", "load and store instructions"),
@@ -42,13 +42,13 @@ def promises(whatifs: Sequence[WhatIf], rows: Sequence[TriedChange]) -> list[Pro
 
 
 def _made(row: TriedChange, mechanisms: Mapping[str, str]) -> list[str]:
-    """The mechanisms of a change: of two where it combines two."""
+    """The mechanisms of a change; two if it combines two."""
     halves = row.change.partition(ALONE)[0].split("; and ") if row.mechanism == COMBINATIONS else [row.change]
     return [mechanisms.get(half, "") for half in halves]
 
 
 def _fits(sizes: Sequence[str], parts: Sequence[str]) -> bool:
-    """Whether these mechanisms, and no more of them, go the way of each part of a what-if."""
+    """Whether these mechanisms, and no others, realise each part of a what-if."""
     return len(sizes) <= len(parts) and all(
         any(word in part for each in sizes for word in WORDS.get(each, ())) for part in parts
     )

@@ -15,7 +15,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.schedule import Place, Schedule
 from warpbound.workload import Workload
 
-MOST = 10.0   # times the path of a warp: more cycles than that are no end of slack
+MOST = 10.0   # times the path of a warp: a larger slack counts as unlimited
 ROUNDS = 12   # of bisection: to MOST / 4096 of the path
 SHOWN = 8     # lines and instructions, those that cost a warp most
 
@@ -46,7 +46,7 @@ def of_instructions(
 ) -> dict[int, Slack]:
     """Instructions of these lines by their place in the code, the most expensive first.
 
-    What is waited before an instruction issues is its own; it may take as many cycles more as its line.
+    A wait before an instruction issues counts as its own; it may take as many more cycles as its line.
     """
     cycles: dict[int, float] = {}
     before = 0.0

@@ -1,9 +1,9 @@
-"""Tiles in shared memory: what every thread of a block's row or column loads is loaded once per block.
+"""Tiles in shared memory: data that all threads of a block's row or column load are loaded once per block.
 
 Models   A loop over k by steps of one, where an array's index holds k and, of the block's axes, x or y alone, as in a
          product of matrices. A square block stages as many k as it has rows; the sums keep their order.
-Omits    Blocks that are not square, stencils, and loops behind other loops. Threads that leave before the loop would
-         leave holes in the tiles: the change says so, and equal results show it for this launch only.
+Omits    Blocks that are not square, stencils, and loops behind other loops. Threads that exit before the loop would
+         leave holes in the tiles: the change mentions this, and equal results exclude it for this launch only.
 """
 
 import re

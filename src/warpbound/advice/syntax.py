@@ -14,7 +14,7 @@ _CHANGES = ("assignment_expression", "update_expression")
 
 @dataclass(frozen=True)
 class Edit:
-    """Bytes [start, end) of the source give way to `text`."""
+    """Replace bytes [start, end) of the source by `text`."""
 
     start: int
     end: int

@@ -34,7 +34,7 @@ Progress = Callable[[Iterable[tuple[str, Variant]]], Iterable[Variant]]
 
 @dataclass(frozen=True)
 class Original:
-    """The kernel as it is: its program, time and what its blocks compute.
+    """The original kernel: its program, its time and the results of its blocks.
 
     results : of the blocks that were executed, by their numbers; filled as variants need them.
     """
@@ -177,7 +177,7 @@ def _apply(question: Question, variant: Variant) -> str:
 
 
 def _unproved(row: TriedChange) -> TriedChange:
-    """A row of a kernel whose results the launch does not show."""
+    """A row for a kernel whose results the launch does not contain."""
     if row.outcome not in ("equal", "rounding"):
         return row
     return replace_fields(row, outcome="different", error=None, reason=equal_results.UNSEEN)

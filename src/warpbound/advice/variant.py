@@ -13,7 +13,7 @@ EXACT, ROUNDED = "equal", "rounding"
 
 @dataclass(frozen=True)
 class Question:
-    """A kernel as it is. path : its file, whose folder is searched for headers. text : its source.
+    """The original kernel. path : its file, whose folder is searched for headers. text : its source.
 
     options : how it is compiled, the launch's own macros and folders among them.
     """
@@ -29,7 +29,7 @@ class Question:
 class Variant:
     """A change of a question.
 
-    mechanism : its section in docs/advice.md. place : what changes. exactness : what may become of the results.
+    mechanism : its section in docs/advice.md. place : what changes. exactness : how the results may differ.
     line : of the source, from 1. apply : the words to add to the command line; "" where the source changes.
     per_thread : elements along x that a thread takes where it took one.
     """

@@ -90,7 +90,7 @@ def _subscript(access: Any) -> str:
 
 
 def _by_fours(kernel: KernelSource, shape: _Pattern, indent: str) -> str:
-    """The guarded body for four elements, and for what is left of them."""
+    """The guarded body for four elements, and for the remaining ones."""
     i, n, inner = shape.index, shape.bound, indent + "    "
     arrays = list(dict.fromkeys(element(each) for each in shape.accesses))
     targets = {element(each) for each in shape.accesses if is_written(each)}

@@ -114,7 +114,7 @@ class _Commands(click.Group):
 
 
 def _ready_to_write() -> None:
-    """Streams that are closed lead nowhere; what the terminal's encoding lacks becomes a question mark."""
+    """Closed streams discard output; characters that the terminal's encoding lacks become question marks."""
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:
@@ -124,12 +124,12 @@ def _ready_to_write() -> None:
 
 
 def _drop_output() -> None:
-    """What is still to be written to the standard output leads nowhere; else Python tries again as it ends."""
+    """Discard the remaining standard output; else Python would try to write it again as it ends."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _refused(failed: OSError) -> str:
-    """What the system does not let us do, if it is nothing that we should have known."""
+    """An error of the operating system as a sentence, unless it is a fault of our own."""
     if failed.errno in CANNOT_WRITE:
         return f"the answer cannot be written ({failed.strerror}). Free some space, or write elsewhere."
     try:

@@ -23,7 +23,7 @@ def form_option(*choices: str) -> Callable[[Any], Any]:
 
 
 def _with_its_extra(_: click.Context, __: click.Parameter, form: str) -> str:
-    """The form, once what it needs is there: told before the work, not after it."""
+    """The format, after a check that its packages are there: the error comes before the work, not after it."""
     if form == "html":
         from warpbound.report.html import needed
 

@@ -1,4 +1,4 @@
-"""What a command line asks for: files, boards, launch and settings; and the answer for each kernel and board."""
+"""The request of a command line: files, boards, launch and settings; and the answer for each kernel and board."""
 
 import errno
 import os
@@ -104,7 +104,7 @@ class Request:
 
 
 def parse_request(**options: Any) -> Request:
-    """What the options of `analyze` ask for, checked before any work. Raises CommandError or InputError."""
+    """The request of `analyze`'s options, checked before any work. Raises CommandError or InputError."""
     words = Words(**options)
     own_launch = _launch(words)
     if words.gpus is None and not (own_launch and own_launch.gpu):
@@ -132,7 +132,7 @@ def parse_request(**options: Any) -> Request:
 
 
 def ranking_request(source: str, **options: Any) -> "Ranking":
-    """The tunings that the options of `rank` ask for. Raises CommandError or InputError."""
+    """The tunings that the options of `rank` request. Raises CommandError or InputError."""
     from warpbound.analysis.sweeps.ranking import ranking_of  # which loads pools of processes
     from warpbound.analysis.sweeps.tunings import Shape
 
@@ -164,7 +164,7 @@ def ranking_request(source: str, **options: Any) -> "Ranking":
 def answer_each(
     request: Request, analysis: Analysis[T], progress: Callable[[Iterable[Any]], Iterable[Any]]
 ) -> list[T | Refusal]:
-    """One entry per kernel and GPU; what cannot be answered among several leaves an error entry.
+    """One entry per kernel and GPU; among several, one without an answer becomes an error entry.
 
     Many GPUs are divided among the processors. Raises the first error where nothing could be answered.
     """

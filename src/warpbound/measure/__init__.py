@@ -1,1 +1,1 @@
-"""Measures on a real GPU what nobody published: kernels, runner, extraction, a profile for the catalogue."""
+"""Measurements on a real GPU: kernels, runner, extraction of parameters, a profile for the catalogue."""

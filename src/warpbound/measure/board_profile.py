@@ -83,7 +83,7 @@ def _rank(preferred: tuple[str, ...], row: tuple[str, Estimate]) -> int:
 
 @contextmanager
 def _guarded(summary: Summary, mechanism: str) -> Iterator[None]:
-    """Unexpected data of one mechanism must not stop the others."""
+    """Evaluate one mechanism; unexpected data of it do not stop the others."""
     try:
         with np.errstate(all="ignore"):  # _add checks the values
             yield

@@ -1,4 +1,4 @@
-"""Reports of Nsight Compute: what was measured, beside what is predicted for the same machine code and launch."""
+"""Reports of Nsight Compute: measured counters beside predictions for the same machine code and launch."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

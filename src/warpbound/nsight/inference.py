@@ -1,4 +1,4 @@
-"""What follows from a report for the arguments, whose values it lacks."""
+"""Inferences from a report about the arguments, whose values it lacks."""
 
 import re
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""A profiled launch as what an analysis takes: program, board, launch and settings.
+"""A profiled launch as the input of an analysis: program, board, launch and settings.
 
 Source   NVIDIA, Nsight Compute documentation: by default the SM clock is locked to the base clock and all caches are
          flushed before each replay pass; names of the metrics: its Kernel Profiling Guide.

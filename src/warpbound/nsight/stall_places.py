@@ -5,7 +5,7 @@ Source   NVIDIA, Nsight Compute, Kernel Profiling Guide: a sample names the inst
 Models   Each reason's share of the launch is spread over the instructions: issue by how often they issue; waiting for
          results by the cycles for which the schedule of one warp waits there, told apart by what it waits for; full
          queues over the instructions that enter them.
-Omits    waiting that some instructions of a queue cause more than others, as an access of many sectors does.
+Omits    that some instructions cause more waiting in a queue than others, such as an access of many sectors.
 """
 
 from collections.abc import Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Tried changes as text: what is faster with the same results, what it costs, how to apply it; what was no gain."""
+"""Tried changes as text: faster ones with the same results, their cost, how to apply them; changes without a gain."""
 
 from collections.abc import Iterator, Sequence
 

@@ -1,6 +1,6 @@
 """Whether the values of a board agree with one another and with its architecture, for `gpus --check`.
 
-A value that is right although it disagrees says so in its note, after the word "exception:".
+If a value is right although it disagrees, its note gives the reason after the word "exception:".
 """
 
 import math

@@ -12,11 +12,11 @@ from warpbound.quick_dataclasses import dataclass
 
 BLOCK = "█"
 EIGHTHS = " ▁▂▃▄▅▆▇█"
-PLAIN_BLOCK, PLAIN_EIGHTHS = "#", " ..:::||#"  # where the terminal's encoding has no others
+PLAIN_BLOCK, PLAIN_EIGHTHS = "#", " ..:::||#"  # used if the terminal's encoding has no others
 STYLE = "yellow"
 WIDEST = 1000  # columns that no table needs
-SLACK = 6  # columns: where they are short, Rich takes as many from narrow cells as from wide ones
-SHORT, LONG = 12, 48  # letters: up to the first words do not break, from the second on they are sentences
+SLACK = 6  # columns: if space is short, Rich shrinks narrow cells as much as wide ones
+SHORT, LONG = 12, 48  # letters: up to SHORT, words do not break; from LONG on, texts are sentences
 LEAST = 4  # columns of a full bar in the narrowest window
 
 

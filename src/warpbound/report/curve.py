@@ -88,7 +88,7 @@ def _cells(entry: OccupancyCurve, i: int) -> dict[str, str]:
 
 
 def range_pages(results: Sequence[OccupancyCurve | Refusal]) -> Iterator[RenderableType]:
-    """How far the time can move at every occupancy: one table per kernel and GPU."""
+    """The range of the time at every occupancy: one table per kernel and GPU."""
     for entry in results:
         if isinstance(entry, Refusal):
             yield refusal_line(entry)

@@ -63,7 +63,7 @@ def kernel(entry: KernelResult) -> RenderableType:
 
 
 def _executed(own: Execution | None) -> list[Text]:
-    """What only the execution shows: divergence, parallelism in one warp, the code that is run again and again."""
+    """Facts that only the execution shows: divergence, parallelism in one warp, the hot loop."""
     if own is None:
         return []
     facts = [f"On average {own.lanes_per_instruction or 0:.3g} of 32 lanes are active"]
@@ -100,7 +100,7 @@ def loops_table(rows: Sequence[Loop], *, ruled: bool = True) -> RenderableType:
 
 
 def _row(part: Segment) -> tuple[str, ...]:
-    """What the columns behind the trips say of a loop or of an interval."""
+    """The cells behind the trips, for a loop or an interval."""
     demand = part.demand
     tightest = max(demand, key=lambda name: demand[name])
     return (

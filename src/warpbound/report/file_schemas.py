@@ -1,6 +1,6 @@
 """JSON Schemas of workload files and launch files, generated from the tables that their readers use.
 
-Added here is what the readers check across keys: keys that exclude each other, values that depend on a type.
+This module adds what the readers check across keys: keys that exclude each other, values that depend on a type.
 """
 
 from typing import Any

@@ -1,4 +1,5 @@
-"""The way to a goal as text: what must change or what forbids it, the gap, shares and slack of resources, pairs."""
+"""A goal as text: the least change or the certificate that forbids it, the gap, shares and slack of resources,
+pairs."""
 
 from collections.abc import Iterator
 

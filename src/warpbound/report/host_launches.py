@@ -25,7 +25,7 @@ def pages(answer: HostLaunches) -> Iterator[RenderableType]:
 
 
 def distinct(launches: Sequence[HostLaunch]) -> list[tuple[HostLaunch, list[int]]]:
-    """Launches that differ in more than their line, each with its lines; a launch that is reached stands for others."""
+    """Launches that differ in more than their line, each with its lines; a reached launch replaces others."""
     result: list[tuple[HostLaunch, list[int]]] = []
     for launch in sorted(launches, key=lambda launch_: not launch_.is_reached):
         lines = next((lines for other, lines in result if _alike(other, launch)), None)

@@ -18,7 +18,7 @@ TO_FILL_IN = "TO FILL IN"
 def launch_file(launch: HostLaunch, gpu: str | None, *, marks: str = "# ") -> str:
     """The text of a launch file.
 
-    marks : what stands before a line whose value is an example: "# " leaves it to be filled in, "" takes the example.
+    marks : the prefix of a line whose value is an example: "# " leaves it to be filled in, "" takes the example.
     """
     lines = [f"# {launch.kernel}, launched in {launch.file}, line {launch.line}"]
     if launch.varies:

@@ -1,4 +1,4 @@
-"""Pipelines in words: how many stages are under way, and what they run at the pace of."""
+"""Pipelines in words: how many stages are under way, and what binds them."""
 
 from collections.abc import Iterator
 
@@ -37,7 +37,7 @@ def sentence(row: Pipeline) -> str:
 
 
 def _roles(row: Pipeline) -> str:
-    """Which warps ask for copies and which multiply; nothing where none does one of them."""
+    """Which warps request copies and which multiply; nothing if no warp does one of these."""
     if not row.asking or not row.multiplying:
         return ""
     asking, multiplying = count(row.asking, "warp"), row.multiplying
@@ -54,7 +54,7 @@ def _lines(row: Pipeline) -> str:
 
 
 def pipelines(entry: KernelResult) -> RenderableType:
-    """What the stages of each pipeline do, and how busy those are that they run at the pace of."""
+    """The states of each pipeline's stages, and how busy the units are that may bind them."""
     table = Table("copies", "stages", "in flight", "landed", "in use", "free", "waiting", "copying", "tensor", box=None,
                   pad_edge=False, header_style="dim")  # fmt: skip
     for row in entry.pipelines:

@@ -1,4 +1,4 @@
-"""The answer of `run` as text: a line per kernel, copies, what went wrong."""
+"""The answer of `run` as text: a line per kernel, copies, errors."""
 
 from collections.abc import Iterator
 from typing import Any

@@ -34,7 +34,7 @@ def summary(entry: KernelResult) -> RenderableType:
 def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
     timed = entry.time_s is not None
     yield "", Group(*_verdict(entry))
-    if entry.goal is not UNSET:  # its own view says what binds, which lines are dear and what to change
+    if entry.goal is not UNSET:  # its own view shows what binds, the expensive lines and what to change
         return
     if entry.latency is None:
         yield "Occupancy", Group(*_occupancy(entry))

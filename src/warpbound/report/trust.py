@@ -10,12 +10,12 @@ from warpbound.report.formatting import capital, listed, resource_words
 from warpbound.result.kernel import KernelResult
 from warpbound.result.quantities import CLOCK_UNDER_LOAD, OWN_ERROR
 
-MEANING = {  # of uncertainties that no measurement of the board alone would end
+MEANING = {  # uncertainties that no measurement of the board alone would remove
     CLOCK_UNDER_LOAD: " `--clock MHZ` sets the one that the board holds.",
     OWN_ERROR: " That is how far measured launches with the same bottleneck were off,"
     " on other boards and of other kernels.",
 }
-# How the notes begin that answers for a board carry whatever the kernel is; all other notes are about one answer.
+# Prefixes of notes that hold for every kernel on a board; all other notes are about one answer.
 ROUTINE = (
     "the boost clock: the power of ", "values of ", "timing parameters scaled from ", "time by flow balance",
     "bottleneck and what-ifs are those of",
@@ -74,8 +74,8 @@ def _uncertainty(entry: KernelResult) -> str:
 
 
 def threats(entry: KernelResult) -> list[Text]:
-    """What may make this one answer wrong, worst first: input that was not given, code that was not understood, every
-    note that is not routine, and the data that the time holds for."""
+    """Reasons why this answer may be wrong, the most important first: missing input, unknown code, every note that is
+    not routine, and the data for which the time holds."""
     notes = [note for note in entry.confidence.assumed if not (_is_routine(note) or note.startswith(IN_VERDICT))]
     of_contents = [note for note in notes if CONTENTS in note]
     first = [note for note in notes if ZEROS.search(note) or UNGIVEN in note]
@@ -107,7 +107,7 @@ def _is_routine(note: str) -> bool:
 
 
 def ungiven(entry: KernelResult) -> list[Text]:
-    """What was read and not given, before the time that rests on it."""
+    """The contents that were read and not given; shown before the time that depends on them."""
     assumed = entry.confidence.assumed
     texts = [Text(f"{capital(note)}.", "bold red") for note in assumed if UNGIVEN in note]
     for what in ("branches", "addresses"):

@@ -1,4 +1,4 @@
-"""The way to a goal: what must change, or the certificate that forbids it, and what the time is made of."""
+"""A goal: the change that reaches it, or the certificate that forbids it, and the parts of the time."""
 
 from typing import Annotated
 
@@ -54,7 +54,7 @@ class LineSlack(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class InstructionSlack(msgspec.Struct, frozen=True, kw_only=True):
-    """The same of an instruction of one of these lines; what a warp waits before it issues is its own."""
+    """The same for an instruction of one of these lines; a wait before it issues counts as its own."""
 
     address: Whole
     text: str

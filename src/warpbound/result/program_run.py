@@ -1,4 +1,4 @@
-"""A whole program that ran without a GPU: its kernels, its launches, and what it asked for in vain."""
+"""A whole program that ran without a GPU: its kernels, its launches, and the functions that were refused."""
 
 from typing import Annotated, Literal
 
@@ -26,7 +26,7 @@ class RunKernel(msgspec.Struct, frozen=True, kw_only=True):
 class RunLaunch(msgspec.Struct, frozen=True, kw_only=True):
     """One launch, in the order of the program.
 
-    start_s : from the first thing that the device does. executed : `all` blocks, `repeated` (as an equal launch before
+    start_s : from the first action of the device. executed : `all` blocks, `repeated` (as an equal launch before
     it), `sampled` (results missing) or `failed`. timed_as : number of the launch whose prediction it shares.
     """
 
@@ -61,7 +61,7 @@ class Activity(msgspec.Struct, frozen=True, kw_only=True):
 class ProgramRun(msgspec.Struct, frozen=True, kw_only=True):
     """The answer of `run`.
 
-    execute : `all` or `sampled`. end_s : predicted time from the first to the last thing that the device did.
+    execute : `all` or `sampled`. end_s : predicted time from the first to the last action of the device.
     execution_s : processor time that executing all blocks has taken here, of the process that took longest: time by the
     clock on a machine with nothing else to do.
     """

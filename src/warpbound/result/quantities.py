@@ -46,5 +46,5 @@ Limiters = Annotated[
 T = TypeVar("T")
 ADDED = Meta(extra_json_schema={"x-added": True})  # since schema_version 1: older answers lack it
 Added = Annotated[T, ADDED]
-Untyped = Annotated[T, Meta(extra_json_schema={"x-untyped": True})]  # promised to be there, whatever it holds
+Untyped = Annotated[T, Meta(extra_json_schema={"x-untyped": True})]  # the key is always there, its contents may change
 Unpublished = Annotated[T, Meta(extra_json_schema={"x-unpublished": True})]  # in the JSON, but not promised

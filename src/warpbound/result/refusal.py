@@ -10,7 +10,7 @@ from warpbound.result.quantities import Sentence, Unpublished
 
 
 class Error(msgspec.Struct, frozen=True):
-    """One sentence each: why there is no answer, and the way out."""
+    """One sentence each: why there is no answer, and the remedy."""
 
     reason: Sentence
     hint: str

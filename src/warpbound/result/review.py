@@ -11,7 +11,7 @@ Relative = Annotated[float | None, Meta(description="after / before - 1; null wh
 
 
 class Question(msgspec.Struct, frozen=True, kw_only=True):
-    """What was asked about one file: options of the command line, as typed."""
+    """A question about one file: options of the command line, as typed."""
 
     file: str
     launch: Annotated[str | None, Meta(description="Launch file; null where the options give the launch, or none does")]

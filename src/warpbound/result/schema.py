@@ -1,7 +1,7 @@
 """JSON Schemas of the answers, generated from their types.
 
-msgspec says the types, the units and the limits of every field. Added here: which keys are promised (all but those
-marked ADDED), what static mode leaves null, and that an entry is an answer or a refusal.
+msgspec generates the types, units and limits of every field. This module adds which keys are promised (all but those
+marked ADDED), which values are null in static mode, and that an entry is an answer or a refusal.
 """
 
 from importlib.resources import files

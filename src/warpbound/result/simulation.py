@@ -1,4 +1,4 @@
-"""Answers of `simulate`: what one SM did in a scenario or with a kernel, and the synthetic family on it."""
+"""Answers of `simulate`: one SM in a scenario or with a kernel, and the synthetic family on it."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""How far the edges of intervals must lie, from measured launches; and the intervals of launches that are held back.
+"""The distance of an interval's edges, from measured launches; and the intervals of launches that are held back.
 
 Source   conformal prediction for launches in groups (R. Dunn, L. Wasserman, A. Ramdas, Distribution-free prediction
          sets for two-layer hierarchical models, JASA 118, 2023), with errors relative to the expected spread
@@ -87,7 +87,7 @@ def _by_group(results: Iterator[Result]) -> Scores:
 
 
 def edge(own: Scores, rest: Scores, sign: int) -> float:
-    """What all but TAIL of the launches stay below on one side (sign 1: slower, -1: faster), at least 0.
+    """The distance below which all but TAIL of the launches stay on one side (sign 1: slower, -1: faster), at least 0.
 
     A group of `own` weighs as its launches do, at most MOST; those of `rest` together as one group of the mean weight.
     """

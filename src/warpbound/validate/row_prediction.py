@@ -97,7 +97,7 @@ def _least(times: Sequence[float | None]) -> float | None:
 
 
 def _difference(less: Answer, more: Answer) -> Answer:
-    """What the second launch takes longer; the interval in the same proportion as its own."""
+    """The time that the second launch takes longer; the interval in proportion to its own."""
     seconds = {name: _minus(more.seconds[name], less.seconds[name]) for name in more.seconds}
     if more.bare is None or less.bare is None:
         return Answer(seconds, None, more.binds, more.bottleneck, more.proxy)

@@ -28,7 +28,7 @@ __all__ = ["Alternative", "Repeated", "Seconds", "WhatIf", "whatifs"]
 WORTH = 1.005  # speedups below this are not worth a line
 TOGETHER = 0.8  # demand of the second resource, as a share of the first's, from which on both are eased at once
 OF_THE_LAUNCH = (FILL, LARGER)  # changes of the grid behind which others may bind
-NEARER_WORTH = 1.02  # speedup by all of L1's misses that hits could be, from which on ways to get there are tried
+NEARER_WORTH = 1.02  # speedup if all avoidable misses of L1 were hits, from which on cache changes are tried
 
 # the times of launches of each work at its place
 Seconds = Callable[[Sequence[tuple[Workload, Place]]], Sequence[float]]
@@ -51,15 +51,14 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
 ) -> tuple[WhatIf, ...]:
     """Every change that helps by half a per cent or more, the best first.
 
-    seconds : what answers for the time of a launch; by default the bounds' own time, or their rates where the
-    number of warps is not known. choices : other ways to use the caches; they take as long as following all
-    addresses once more each, so they are asked for only where data kept on the SM would help; of_l2 : the same of L2,
-    where less DRAM traffic would. chain : loads of a warp that must come one after the other; asked for only where
-    fewer waits for memory would help. cycles : SM cycles per
-    unit of work that the answer gives of each resource, by which both the reasons and what binds together go; by
-    default the bounds' own, which know no queues. again : accesses that a register would save. once : different sectors
-    that a block loads, over all that it loads. scattered : sectors that gathers need beyond those that would hold their
-    bytes, over all.
+    seconds : gives the time of a launch; by default the bounds' own time, or their rates if the number of warps is not
+    known. choices : other uses of the caches; each takes as long as following all addresses once more, so they are
+    computed only if data kept on the SM would help. of_l2 : the same for L2, if less DRAM traffic would help. chain :
+    loads of a warp that must come one after the other; computed only if fewer waits for memory would help. cycles : SM
+    cycles of each resource per unit of work, from which the reasons and joint bottlenecks follow; by default the
+    bounds' own, without queues. again : accesses that a register would save. once : different sectors that a block
+    loads, over all that it loads. scattered : sectors that gathers need beyond those that would hold their bytes, over
+    all.
     """
     present = predict(work, place)
     charged = present.cycles | dict(cycles or {})
@@ -102,7 +101,7 @@ def _worth_a_line(
 
 
 def _in_two_steps(alternatives: Sequence[Judged], shares: tuple[float, float]) -> Iterator[Alternative]:
-    """A change of the grid, and one of the code behind it: what a grid hides may bind once it is mended."""
+    """A change of the grid together with one of the code: a resource that the grid hides may then bind."""
     gains = {each.change: speedup for each, speedup in alternatives}
     for first, speedup in alternatives:
         if speedup < WORTH or not any(words in first.change for words in OF_THE_LAUNCH):
@@ -122,7 +121,7 @@ def _judged(many: Sequence[Alternative] | Iterator[Alternative], gains: Gains) -
 
 
 def _possible(alternatives: Sequence[Judged], work: Workload, chain: Callable[[], float] | None) -> list[Judged]:
-    """Without what a chain of loads forbids, and without what only a chain asks for."""
+    """Changes without those that a chain of loads forbids, and without those that only a chain needs."""
     cuts = any(speedup >= WORTH and each.apart > 1 for each, speedup in alternatives)
     longest = chain() if chain is not None and cuts else 0.0
     chained = not separable(work, longest)
@@ -146,7 +145,7 @@ def _single(
 
 
 def _kept(work: Workload, place: Place, again: Repeated) -> Iterator[Alternative]:
-    """A sum in a register, and that with coalesced accesses where both are to be had."""
+    """A sum in a register, and the same with coalesced accesses if both apply."""
     alone = kept_in_register(work, place, again)
     yield alone
     for other in of_the_work(alone.work, place):
@@ -155,7 +154,7 @@ def _kept(work: Workload, place: Place, again: Repeated) -> Iterator[Alternative
 
 
 def _timed(work: Workload, place: Place, residency: Residency | None, seconds: Seconds | None) -> Iterator[Alternative]:
-    """What only a time can tell: the shape of the grid, faster clocks."""
+    """Changes that only a time can judge: the shape of the grid, faster clocks."""
     if seconds is None:
         return
     if residency is not None and residency.blocks_per_sm > 0:

@@ -1,4 +1,4 @@
-"""Other work: what the kernel's author could change, one thing at a time, with the physical reason."""
+"""Changes of the code, one at a time, each with its physical reason."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -18,15 +18,15 @@ from warpbound.workload import Memory, Workload
 
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4
 WARP = 32.0
-DIVERGENT = 0.8        # share of lanes that are on below which divergence is a change worth trying
+DIVERGENT = 0.8        # share of active lanes below which less divergence is a change worth trying
 MOSTLY = 0.5           # share of shared-memory wavefronts from which on the words name atomics
 WIDEST_B = 16.0        # bytes that a lane can access at once
-NO_WASTE = 1.1         # sectors of those needed, and bytes asked for of those touched, that a stream has at most
-MORE = 1.05            # times the better of its two changes that a pair must gain, or wide accesses what narrow ones do
+NO_WASTE = 1.1         # most sectors over those needed, and most bytes requested over those touched, of a stream
+MORE = 1.05            # least gain of a pair over the better of its two changes, and of wide accesses over narrow ones
 INTEGER_PIPES = ("alu", "fma", "uniform")
-READ_AGAIN = 1.5       # times that a byte comes from L2 from which on a place nearer by is worth trying
+READ_AGAIN = 1.5       # times that a byte comes from L2, from which on keeping it nearer is worth trying
 FP64_LATENCY = "fp64_latency"  # the number of a board that a wait for an FP64 result follows
-FMA_CYCLES = 2.0       # of one sub-core's unit for an FP32 instruction of a warp, where the kernel has none itself
+FMA_CYCLES = 2.0       # cycles of one sub-core's unit for an FP32 instruction of a warp, if the kernel has none itself
 EASINGS = {  # resource -> demand that the change leaves, what to change
     "issue": (0.75, "a quarter fewer instructions (wider accesses, unrolled loops, less index arithmetic)"),
     "alu": (0.75, "a quarter fewer integer, logic and comparison instructions"),
@@ -65,7 +65,7 @@ class Repeated:
 
 
 def of_the_work(work: Workload, place: Place, once: float = 0.0, scattered: float = 0.0) -> Iterator[Alternative]:
-    """Everything that asks nothing of the residency.
+    """All changes that do not depend on the residency.
 
     once : different sectors that a block loads, over all. scattered : sectors that gathers need beyond those that would
     hold their bytes, over all sectors.
@@ -100,7 +100,7 @@ def _words(memory: Memory, resource: str) -> str:
 
 
 def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
-    """Less demand on each resource that is used, whatever else may bind then."""
+    """Less demand on each used resource, even if another one then binds."""
     for resource, (share, _) in EASINGS.items():
         if resource in cycles:
             why = f"it takes {number(cycles[resource])} SM cycles per {work.unit}"
@@ -140,7 +140,7 @@ def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
 
 
 def _coalesced(work: Workload, place: Place, scattered: float = 0.0) -> Alternative | None:
-    """As many sectors as would hold the bytes asked for; more than that is waste, in DRAM too.
+    """As many sectors as would hold the requested bytes; the others are waste, in DRAM, too.
 
     scattered : as of `of_the_work`; no order of lanes or data spares these.
     """
@@ -181,7 +181,7 @@ def _pieces(memory: Memory, sectors: float) -> float:
 
 
 def _exchanging(work: Workload, place: Place) -> Alternative | None:
-    """Fewer barriers: none of those of trees where there are some, else none at all."""
+    """Fewer barriers: without those of trees if there are some, else without any."""
     return shuffled(work, place) or _no_barriers(work, place)
 
 
@@ -272,10 +272,10 @@ def _spread_atomics(work: Workload, place: Place) -> Alternative | None:
 
 
 def nearer(work: Workload, place: Place, once: float = 0.0, least: float = 0.0) -> Alternative | None:
-    """What is read again comes from L1 or shared memory instead of L2; None where blocks themselves hardly read again.
+    """Repeated reads come from L1 or shared memory instead of L2; None if blocks themselves hardly read again.
 
-    once : different sectors that a block loads, over all that it loads; 0: not known. least : sectors that L2 sends all
-    the same, as a block loads each of its own once.
+    once : different sectors that a block loads, over all that it loads; 0: not known. least : sectors that L2 sends in
+    any case, because a block loads each of its own once.
     """
     memory = work.memory
     read_B, distinct_B = SECTOR_B * memory.l2_sectors_read, memory.touched_bytes
@@ -299,8 +299,8 @@ def nearer(work: Workload, place: Place, once: float = 0.0, least: float = 0.0) 
 def _wide(work: Workload, place: Place) -> Alternative | None:
     """Streams of narrow elements, several in a 16-byte access: fewer accesses, and waits shared by the elements.
 
-    Where floats are computed, arithmetic stays as it is; else all of it is taken for that of addresses and rounds. A
-    loop makes fewer rounds: None where as many loads in flight do as well. Without one, a warp takes more elements.
+    If floats are computed, arithmetic stays as it is; else all of it counts as arithmetic of addresses and loops. A
+    loop has fewer iterations: None if loads in flight do as well. Without a loop, a warp takes more elements.
     """
     memory, requests = work.memory, work.memory.global_load_requests + work.memory.global_store_requests
     asked_B, moved_B = SECTOR_B * memory.ideal_sectors, SECTOR_B * (memory.l1_sectors_load + memory.l1_sectors_store)
@@ -335,7 +335,7 @@ def _wide(work: Workload, place: Place) -> Alternative | None:
 
 
 def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternative:
-    """What each round of a loop stores at one address, stored once; no load waits for such a store any more."""
+    """A value that each iteration stores at one address is stored once; no load waits for such a store any more."""
     memory = Memory(**{name: max(0.0, getattr(work.memory, name) - getattr(again.memory, name)) for name in COUNTERS})
     lsu_share = max(0.0, 1.0 - again.accesses / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
     fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", lsu_share)

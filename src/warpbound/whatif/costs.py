@@ -1,11 +1,11 @@
-"""What a change costs in numbers: registers of a thread, shared memory of a block, and the warps that an SM then holds.
+"""The cost of a change: registers of a thread, shared memory of a block, and the warps that an SM then holds.
 
 Models   The least that a change of its mechanism needs, from what a thread loads before it waits, the threads and the
          shared memory of a block, and the local memory of a thread. A tile holds one element of each array for each
          thread; a row of shared memory is 32 words; half the traffic of a product takes two by two results instead of
          one.
-Omits    Addresses, loop counters, and what a compiler makes of it: `try` compiles changes and counts. Except for loads
-         in flight, the promised gain is that of the warps of now.
+Omits    Addresses, loop counters, and the compiler's choices: `try` compiles changes and counts. Except for loads in
+         flight, the promised gain assumes the present number of warps.
 """
 
 import re
@@ -24,7 +24,7 @@ _TWICE = re.compile(r"(?:twice|(\d+) times)")
 
 @dataclass(frozen=True)
 class Needs:
-    """Facts of a kernel as it is.
+    """Facts of the original kernel.
 
     loaded : registers of a thread for what it loads before it waits. arrays : of the launch, 0 without one. threads,
     shared_bytes : of a block. local_bytes : of a thread. residency : what an SM holds.
@@ -60,7 +60,7 @@ def _tile_where_named(x: Needs, change: str) -> Takes:
 
 
 def _degree(x: Needs, change: str) -> Takes:
-    """Results of further loads; a sum more for each further item."""
+    """Registers for results of further loads, and one more sum for each further item."""
     match = _TWICE.match(change)
     degree = int(match[1] or 2) if match else 1
     return Takes(ceil((degree - 1) * (x.loaded + ("independent" in change))))
@@ -94,7 +94,7 @@ def _fewer(residency: Residency, limiter: str, steps: Sequence[Takes]) -> Takes:
 
 
 def _instructions(x: Needs, change: str) -> Takes:
-    """An unrolled loop, or wider accesses, hold the loads of two rounds; other instructions take nothing more."""
+    """An unrolled loop, or wider accesses, hold the loads of two iterations; other changes take nothing more."""
     return Takes(ceil(x.loaded)) if "unrolled" in change or "accesses" in change else Takes()
 
 
@@ -134,7 +134,7 @@ def _of(count: int, unit: str) -> str:
 
 
 def words(more: Takes, warps: int | None, besides: str) -> str:
-    """The numbers in words; besides : what no number says."""
+    """The numbers in words; besides : further costs in words."""
     parts = [
         f"about {abs(count)} {'more' if count > 0 else 'fewer'} {_of(count, unit)}"
         for count, unit in ((more.registers, REGISTERS), (more.shared_bytes, SHARED)) if count

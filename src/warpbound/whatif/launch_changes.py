@@ -21,7 +21,7 @@ FILL = "fill the GPU"
 HALVED = "twice the blocks with half the work each"
 DOUBLED = "twice the work at once, in twice the blocks (chains of loads side by side)"
 LARGER = "threads per block instead of"
-THREADS = 256  # of a block that starts seldom enough, as the CUDA guide has it: 128 to 256
+THREADS = 256  # of a block that is large enough; the CUDA guide recommends 128 to 256
 WARP = 32
 REQUESTS = ("global_load_requests", "global_store_requests", "local_requests")  # of a warp, however many its lanes
 _MEMORY_RATES = with_followers("dram_bandwidth")
@@ -66,7 +66,7 @@ def whole_waves(work: Workload, place: Place, residency: Residency) -> Iterator[
 
 
 def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
-    """A grid that leaves room on the SMs: more blocks of less work each, or, where that is a chain, twice the work.
+    """For a grid that leaves room on the SMs: more blocks of less work each, or, if that is a chain, twice the work.
 
     A grid with fewer blocks than SMs is spread over all SMs before anything else.
     """
@@ -85,7 +85,7 @@ def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[
 def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
     """The same threads in blocks of 256: SMs start blocks one after another, and hold a limited number.
 
-    Blocks that fill no whole warp leave lanes idle: their threads then fill as many fewer warps.
+    Blocks smaller than a warp leave lanes idle: their threads then fill fewer warps.
     """
     threads, warps = residency.threads_per_block, work.warps
     if warps is None or threads >= THREADS or "threads" in residency.kept:
@@ -104,7 +104,7 @@ def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterato
 
 
 def _in_full_warps(work: Workload, full: float) -> Workload:
-    """The work of warps of which only a share of the lanes have threads, in as many fewer warps that are full."""
+    """The work of partly filled warps, in correspondingly fewer full warps."""
     memory = work.memory
     requests = {name: getattr(memory, name) for name in REQUESTS}
     return replace(

@@ -1,11 +1,11 @@
-"""What each what-if changes: its mechanism, the line where it acts, what it costs, how sure its gain is, its page.
+"""Explanations of each what-if: its mechanism, its line, its cost, the interval of its gain, its page.
 
 Source   the interval of a gain: the pairs of docs/advice.md, promised against obtained; held-back pairs judge it there.
 Models   Of promises up to SMALL, ln(obtained) / ln(promised) lies in POWERS for eight of ten pairs, so that small gains
          stay small; of larger ones, obtained / promised lies in FACTORS, whose upper end holds for small ones, too. No
          interval is narrower than what the model resolves between two versions; those of clocks, which change no code,
          are that.
-Omits    What a compiler makes of a change: `try` compiles it and counts.
+Omits    The compiler's part: `try` compiles a change and counts.
 """
 
 import re
@@ -88,7 +88,7 @@ def promised_between(speedup: float) -> list[float]:
 
 
 def resolved_between(speedup: float) -> list[float]:
-    """The same of changes that leave the code as it is: what the model can tell apart."""
+    """The same for changes that leave the code as it is: the resolution of the model."""
     return [speedup / (1 + RESOLVED), speedup * (1 + RESOLVED)]
 
 
@@ -106,7 +106,7 @@ def _explained(change: WhatIf, needs: Needs, lines: Sequence[SourceLine], access
     parts = [(each, part) for part in change.change.split("; and ") if (each := mechanism_of(part)) is not None]
     more = sum((takes(each.name, part, needs) for each, part in parts), Takes(change.registers, change.shared_bytes))
     warps, fitting = change.warps_per_sm, warps_with(needs, more)
-    if not (warps is not None and change.shared_bytes):  # else the change says what it needs, and what fits then
+    if not (warps is not None and change.shared_bytes):  # else the change states this itself
         warps = fitting if warps is None or fitting is None else min(warps, fitting) if more != Takes() else warps
     besides = ", ".join(dict.fromkeys(each.cost for each, _ in parts if each.cost))
     cost = mechanism.cost if mechanism.name == CLOCKS else words(more, warps, besides)

@@ -1,8 +1,8 @@
-"""More at once in one warp: loads in flight, independent items; as far as it pays, for the registers that it takes.
+"""More parallelism in one warp: loads in flight, independent items; as far as it pays, with the registers it takes.
 
-Models   Degrees of 2, 4 and 8. Each wait holds as many times the loads; their results and, of items, one sum more each
-         stay in registers, by which fewer blocks may fit.
-Omits    Addresses that need registers of their own; what the compiler has in flight already beyond the recorded waits.
+Models   Degrees of 2, 4 and 8. Each wait has that many times the loads; their results, and one more sum for each item,
+         stay in registers, so fewer blocks may fit.
+Omits    Addresses that need registers of their own; loads that the compiler has in flight beyond the recorded waits.
 """
 
 from collections.abc import Iterator, Sequence
@@ -45,7 +45,7 @@ def interleaved(work: Workload, count: int) -> Workload:
 
 
 def fewer_waits(work: Workload, rounds: int) -> Workload:
-    """One wait for the loads of this many rounds together."""
+    """One wait for the loads of this many iterations together."""
     together = tuple(sum(work.phases[i : i + rounds]) for i in range(0, len(work.phases), rounds))
     share = len(together) / len(work.phases)
     return replace(without(work, dict.fromkeys(("l1", "l2", "dram"), share)), phases=together)
@@ -85,7 +85,7 @@ def degree_of(change: str) -> int | None:
 
 
 def furthest(alternatives: Sequence[tuple[Alternative, float]]) -> list[bool]:
-    """Which of these, with their gains, stay: of each kind only the largest degree that gains enough over the last."""
+    """The changes that stay: of each kind only the largest degree that gains enough over the one before."""
     best: dict[str, int] = {}
     for at, (each, gain) in enumerate(alternatives):
         kind = IN_FLIGHT if IN_FLIGHT in each.change else INDEPENDENT
@@ -95,7 +95,7 @@ def furthest(alternatives: Sequence[tuple[Alternative, float]]) -> list[bool]:
 
 
 def separable(work: Workload, chain: float, apart: float = 2.0) -> bool:
-    """Whether so many waits can be one where so many loads need, one after the other, what the one before brought."""
+    """Whether this many waits can become one, given a chain of this many loads that need each other's results."""
     return len(work.phases) < 2 or apart <= 1 or apart * chain <= len(work.phases) + apart - 1
 
 

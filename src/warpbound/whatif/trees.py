@@ -19,7 +19,7 @@ SHUFFLES = "no barriers in trees (shuffles within a warp, then one barrier)"
 FIRST_WITH_SHUFFLES = 30
 MOST_STEPS, WITHIN_A_WARP = 10.0, 5.0
 FEW_STEPS = 3  # of a tree: with fewer, nothing is won
-HALF = 0.5     # of the lanes of a block that a step of a tree leaves at work, at most
+HALF = 0.5     # most of a block's lanes that are active in a step of a tree
 BEYOND_SM = ("l1", "l2", "dram", "start")
 
 
@@ -65,7 +65,7 @@ def _with_shuffles(work: Workload, place: Place, trees: int, share: float) -> Wo
 
 
 def _others(work: Workload, gone: dict[str, float]) -> tuple[Piece, ...]:
-    """The pieces that are no step of a tree, with their shares of what is left; none if it is a single one."""
+    """The pieces that are no step of a tree, with their shares of the rest; none if it is a single one."""
     rest = [piece for piece in work.pieces if piece.taking_part > HALF]
     path = sum(piece.path for piece in rest)
     if len(rest) < 2 or not path:

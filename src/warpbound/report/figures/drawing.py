@@ -13,7 +13,7 @@ from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rul
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
 LINE_OF_SOURCE = 95  # characters
-FAR_OUT = 20.0  # spans from 0, beyond which a stretch of an axis needs all digits of its numbers
+FAR_OUT = 20.0  # an axis that starts farther from 0 than this many spans shows all digits
 PETA = 1e15
 WITH_PREFIX = 1e4  # numbers from there on have k, M, G; small ones none
 PANEL_HEIGHT, PANEL_GAP, TITLE_HEIGHT = 210, 85, 40  # pixels

@@ -83,8 +83,8 @@ def labelled(points: Points, plot: Plot, occupied: list[Box]) -> list[Layer]:
 
 
 def lifted(rule: Rule, plot: Plot, occupied: Sequence[Box] = ()) -> Rule:
-    """A rule whose words meet no curve and no word: of an upright one they begin as low as that goes, at its left if it
-    goes, of a level one they stand as near to their own place as that goes. Where nothing is free, as the rule is."""
+    """A rule with its words clear of curves and other words: beside a vertical rule as low as possible, on the left if
+    possible; along a horizontal one as near to their own place as possible. Without free space, the rule unchanged."""
     if rule.along == "y":
         lifts = np.arange(0.0, 1.0, 2 * GAP / plot.size[1]).tolist()
         candidates = [replace(rule, side=side, lift=lift) for side in ("left", "right") for lift in lifts]

@@ -1,4 +1,4 @@
-"""What a figure shows, independent of how it is drawn: numbers, names, axes and the source.
+"""The contents of a figure, independent of its drawing: numbers, names, axes and the source.
 
 A `Picture` is made by a pure function from plain data; `drawing` turns it into Plotly's terms. Tests compare pictures.
 """
@@ -37,7 +37,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Look:
-    """How a layer stands out: a colour of the theme by name, a dash, a marker, a width in pixels; fill: the share of
+    """The look of a layer: a colour of the theme by name, a dash, a marker, a width in pixels; fill: the share of
     the colour in an area's, the rest being paper. In an SVG, marks of width 0 are small and have no outline.
 
     Colours: ink, muted, blue, vermilion, green, orange, sky, purple, yellow. Dashes: solid, dash, dot, dashdot,

@@ -35,7 +35,7 @@ SMALLEST_RATIO, LARGEST_RATIO = 0.02, 20.0
 def warps_in_time(
     spans: Iterable[tuple[int, float, float, str]], title: str, source: str = SIMULATION
 ) -> Picture:
-    """What `simulate.views.spans` yields: a row for each warp, a colour for issue, memory and other waits."""
+    """The spans of `simulate.views.spans`: a row for each warp, a colour for issue, memory and other waits."""
     kinds_with_issues_on_top = sorted(spans, key=lambda span: span[3], reverse=True)
     return timeline(kinds_with_issues_on_top, title, source)
 

@@ -45,11 +45,11 @@ class Figure:
     caption: str
     source: str
     spec: Spec
-    kind: str  # "panels", long names and many boxes are given room to scroll where the screen is narrow
+    kind: str  # "panels", long names and many boxes may scroll on a narrow screen
 
     @property
     def json(self) -> str:
-        """For a script element: nothing in it can end the element."""
+        """JSON for a script element, escaped so that it cannot end the element."""
         text = json.dumps(self.spec, separators=(",", ":"))
         return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 

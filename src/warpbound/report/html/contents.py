@@ -1,4 +1,4 @@
-"""What stands in the HTML report and in which order, for one answer or for several side by side."""
+"""The contents of the HTML report and their order, for one answer or for several side by side."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple

@@ -1,4 +1,4 @@
-"""What stands in the HTML report of throughput against occupancy."""
+"""The contents of the HTML report of throughput against occupancy."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,7 @@
-"""What the text report shows, as elements of HTML: the same tables and sentences, walked instead of printed.
+"""The text report as elements of HTML: the same tables and sentences, converted instead of printed.
 
-A view that is added to the report for terminals thus stands in the HTML report and on the page too: `as_html` writes
-the elements as markup, `page.components` makes Dash components of them. Everything in them is text, none is markup.
+So a view that is added to the text report also appears in the HTML report and on the page: `as_html` writes the
+elements as markup, `page.components` makes Dash components of them. Their contents are text, never markup.
 """
 
 from collections.abc import Mapping, Sequence
