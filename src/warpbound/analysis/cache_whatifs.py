@@ -23,6 +23,7 @@ from warpbound.memory.traffic import traffic as cached_traffic
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 from warpbound.whatif import Alternative
 from warpbound.workload.dynamic import Sample
 
@@ -62,6 +63,7 @@ def cache_choices(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     yield from _throttled(case, run, why)
 
 
+@remember(1)
 def _run(case: Case, trace: Trace, sample: Sample) -> _Run:
     how = replace(cache_settings(case, sample), sector_limit=FOLLOWED)
     local = trace.accesses.get(LOCAL)

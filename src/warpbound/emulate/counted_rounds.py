@@ -141,7 +141,7 @@ def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]
             if not _alike(now - middle, middle - before, lanes):
                 return None
             kind = np.dtype(np.uint32 if "U32" in words else np.int32)
-            sides.append((as_number(now, kind), as_number(now - middle, np.dtype(np.int32)), kind))
+            sides.append((as_number(now, kind), _step(now - middle), kind))
         counts.append(rounds_unchanged(relation, *sides))
     if not counts:
         return None
@@ -158,6 +158,12 @@ def _alike(first: Value, second: Value, lanes: Mask) -> bool:
 def as_number(word: Value, kind: np.dtype[Any]) -> Ints:
     """A word as an integer of its kind, int32 or uint32."""
     return np.asarray(word).view(kind).astype(np.int64)
+
+
+def _step(change: Value) -> Ints:
+    """A change from round to round as a number, one for all lanes where it is the same: dividing by that is quicker."""
+    step = as_number(change, np.dtype(np.int32))
+    return step.reshape(-1)[0] if step.ndim and step.size and (step == step.reshape(-1)[0]).all() else step
 
 
 Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from round to round, its kind

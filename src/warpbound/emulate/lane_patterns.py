@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.native_loops import lane_patterns as native
 from warpbound.quick_dataclasses import dataclass
 
 LANES = 32
@@ -39,16 +40,36 @@ class Packed:
 
 def packed(addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> Packed:
     """Accesses by the addresses of their lanes, (n, 32), and which of them take part; None: all."""
+    base, sums = _bases_and_sums(addresses, active)
+    key, first, pattern = _numbered(sums)
+    first_offsets = addresses[first] - base[first][:, None]
+    lanes = np.ones(first_offsets.shape, np.bool_) if active is None else active[first]
+    first_offsets[~lanes] = 0
+    return Packed(base, pattern.astype(np.int32), Patterns(first_offsets, lanes), key)
+
+
+def _bases_and_sums(
+    addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None
+) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
+    """The base of each access and the sum by which patterns are told apart, (n,) each."""
+    done = native.lane_sums(addresses, active, ALIGNMENT_B, _LANE_FACTORS, int(_INACTIVE))
+    if done is not None:
+        return done
     own = addresses if active is None else np.where(active, addresses, np.uint64(np.iinfo(np.uint64).max))
     base = own.min(axis=1) & np.uint64((1 << 64) - ALIGNMENT_B) if len(own) else np.empty(0, np.uint64)
     offsets = addresses - base[:, None]
     if active is not None:
         offsets[~active] = _INACTIVE
-    key, first, pattern = np.unique(offsets @ _LANE_FACTORS, return_index=True, return_inverse=True)
-    first_offsets = offsets[first]
-    lanes = np.ones(first_offsets.shape, np.bool_) if active is None else active[first]
-    first_offsets[~lanes] = 0
-    return Packed(base, pattern.astype(np.int32).ravel(), Patterns(first_offsets, lanes), key)
+    return base, np.asarray(offsets @ _LANE_FACTORS, np.uint64)
+
+
+def _numbered(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
+    """The distinct keys, ascending, where each occurs first, and the number of each entry's key, (n,)."""
+    done = native.numbered(keys)
+    if done is not None:
+        return done
+    key, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    return key, first, number.ravel()
 
 
 def joined(parts: Sequence[Packed]) -> Packed:
@@ -58,10 +79,10 @@ def joined(parts: Sequence[Packed]) -> Packed:
     if len(parts) == 1:
         return parts[0]
     keys = np.concatenate([part.key for part in parts])
-    key, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    key, first, number = _numbered(keys)
     starts = np.cumsum([0, *(len(part.key) for part in parts)])
     pattern = [
-        number.ravel()[start : start + len(part.key)].astype(np.int32)[part.pattern]
+        number[start : start + len(part.key)].astype(np.int32)[part.pattern]
         for start, part in zip(starts, parts, strict=False)
     ]
     offsets, active = np.empty((len(key), LANES), np.uint64), np.empty((len(key), LANES), np.bool_)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.lane_patterns import Patterns
 from warpbound.emulate.trace import Accesses
 from warpbound.memory.coalescing import distinct_first
+from warpbound.native_loops import accesses as native
 from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
@@ -25,6 +26,11 @@ class Units:
     number: Ints
     addresses: Ints
 
+    @property
+    def parts(self) -> native.Units:
+        """As the loops in C take them."""
+        return self.shift, self.count, self.begin, self.number, self.addresses
+
 
 def units(patterns: Patterns, shift: int) -> Units:
     """The distinct units of each pattern."""
@@ -41,6 +47,9 @@ def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints, Ints]:
     """Row, number and different addresses of every distinct unit of the accesses, row by row and ascending in each,
     (m,) each.
     """
+    done = native.listed(accesses.pattern, accesses.base, of.parts)
+    if done is not None:
+        return done
     count = of.count[accesses.pattern]
     row = np.repeat(np.arange(len(count)), count)
     place = np.arange(len(row)) + np.repeat(of.begin[accesses.pattern] - (np.cumsum(count) - count), count)

@@ -17,10 +17,10 @@ from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
 from warpbound.memory.banks import tag_bank
-from warpbound.memory.native import library as native
 from warpbound.memory.reuse import Touches, touches
 from warpbound.memory.sectored_lru import run
 from warpbound.memory.sorted_order import HIGH, first_of_each
+from warpbound.native_loops import caches as native
 from warpbound.quick_dataclasses import dataclass
 
 READ, WRITE, UPDATE = 0, 1, 2  # load; store; atomic: reads the sector and leaves it changed

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.errors import CommandError
+from warpbound.native_loops import accesses as native
 from warpbound.quick_dataclasses import dataclass
 
 LANES = 32
@@ -65,6 +66,9 @@ def family(arch: int) -> str:
 
 def distinct(values: NDArray[np.uint64], active: Lanes) -> Counts:
     """Distinct values among the active ones of each row, shape (n,)."""
+    done = native.distinct(values, active)
+    if done is not None:
+        return done[0]
     _, first = distinct_first(values, active)
     return np.asarray(first.sum(axis=-1, dtype=np.int64))
 

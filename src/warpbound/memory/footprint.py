@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from warpbound.distinct_values import distinct
 from warpbound.memory.block_neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.coalescing import SECTOR_B
-from warpbound.memory.native import library as native
 from warpbound.memory.sorted_order import order_by
+from warpbound.native_loops import caches as native
 from warpbound.quick_dataclasses import dataclass
 
 LEAST_NEW, MOST_NEW = 0.1, 0.8  # share of a block's data that is new to its neighbour, if their windows overlap

@@ -23,6 +23,7 @@ from warpbound.memory.caches import READ, Outcome, Stream
 from warpbound.memory.l2_partitions import SIDES, side_of
 from warpbound.memory.requests import SectorList
 from warpbound.memory.sorted_order import HIGH, begins_of_groups, first_of_each, groups, order_by
+from warpbound.native_loops import accesses as native
 from warpbound.quick_dataclasses import dataclass
 
 L1, L2, DRAM = 0, 1, 2
@@ -370,6 +371,9 @@ def first_in_turn(turn: NDArray[np.int64], sector: NDArray[np.int64]) -> NDArray
 
 def _counts_and_ranks(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How often each entry's value occurs, and how often it occurred before, shape (n,) each."""
+    done = native.occurrences(key)
+    if done is not None:
+        return done
     order = np.argsort(key, kind="stable")
     _, start, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     del start

@@ -22,6 +22,7 @@ from warpbound.memory.aligned_units import listed, numbered, units
 from warpbound.memory.caches import READ, UPDATE, WRITE
 from warpbound.memory.coalescing import LANES, SECTOR_B, Addresses, Counts, Lanes, distinct
 from warpbound.memory.sorted_order import order_and_begins
+from warpbound.native_loops import accesses as native
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes, matrices
 from warpbound.quick_dataclasses import dataclass
@@ -135,6 +136,9 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
 def _tag_wavefronts(accesses: Accesses) -> Counts:
     """Cycles of the L1's tag stage, (n,)."""
     lines = units(accesses.patterns, 7)
+    done = native.tag_cycles(accesses.pattern, accesses.base, lines.parts)
+    if done is not None:
+        return done
     result = np.minimum(1, lines.count)[accesses.pattern]
     several = np.flatnonzero(lines.count[accesses.pattern] > 1)
     for start in range(0, len(several), _ROWS):
@@ -242,6 +246,9 @@ def _fill_lanes(cost: Cost, rows: NDArray[np.int64], addresses: Addresses, activ
 
 def most_wanted(addresses: Addresses, active: Lanes) -> Counts:
     """Active lanes on the address that most of them share, shape (n,)."""
+    done = native.distinct(addresses, active)
+    if done is not None:
+        return done[1]
     sorted_lanes = np.sort(np.where(active, addresses, NOWHERE), axis=1)
     place = np.arange(addresses.shape[1], dtype=np.int8)
     begins = np.zeros(addresses.shape, np.int8)  # where the run of equal addresses begins

@@ -1,14 +1,14 @@
 """Sorting, grouping and distinct values of large arrays of integers.
 
 A key and its position are packed into one 64-bit number where they fit: NumPy sorts such numbers five times as fast as
-it finds a stable order, and thirty times as fast as its `unique` finds distinct values. The code in C (`native`) does
-the same, several times faster.
+it finds a stable order, and thirty times as fast as its `unique` finds distinct values. The loops in C (`native_loops`)
+do the same, several times faster.
 """
 
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.memory.native import library as native
+from warpbound.native_loops import sorting as native
 
 Ints = NDArray[np.int64]
 

@@ -20,6 +20,7 @@ from warpbound.emulate.trace import accesses_of
 from warpbound.memory import coalescing, requests
 from warpbound.memory.address_arithmetic import PERIOD_B, Address, addresses
 from warpbound.memory.address_registers import Threads
+from warpbound.memory.affine import Form
 from warpbound.memory.static_reuse import first_touches
 from warpbound.memory.static_rows import rows
 from warpbound.program.instruction import Instruction
@@ -97,19 +98,40 @@ def predicted(
     result = addresses(instructions, program.arch, threads, streams, deadline)
     non_local = {key: access for key, access in result.items() if key[1] != "local"}
     new = first_touches(instructions, non_local, threads)
-    costs = {
-        key: _access(instructions[key[0]], key[1], address, (threads, arch))
+    costs = _Costs(threads, arch)
+    return {
+        key: replace(costs.of(instructions[key[0]], key[1], address), first_touch=new.get(key, 1.0))
         if time.thread_time() < deadline
-        else Access(depends_on=TOO_LATE)
+        else Access(depends_on=TOO_LATE, first_touch=new.get(key, 1.0))
         for key, address in non_local.items()
     }
-    return {key: replace(cost, first_touch=new.get(key, 1.0)) for key, cost in costs.items()}
+
+
+class _Costs:
+    """Costs of accesses, computed once for all that differ by whole lines: unrolled loops have hundreds of those."""
+
+    def __init__(self, threads: Threads, arch: int) -> None:
+        self.where = threads, arch
+        self.known: dict[tuple[object, ...], Access] = {}
+
+    def of(self, instruction: Instruction, space: str, address: Address) -> Access:
+        if isinstance(address.form, str):
+            return Access(depends_on=address.form)
+        key = (instruction.mnemonic, space, address.step, *_up_to_lines(address.form))
+        if key not in self.known:
+            self.known[key] = _access(instruction, space, address, self.where)
+        return self.known[key]
+
+
+def _up_to_lines(form: Form) -> tuple[object, ...]:
+    """What two forms have in common that differ by the same number of whole lines for all threads."""
+    known = np.asarray(form.known)
+    unknown = sorted((name, np.asarray(part).tobytes()) for name, part in form.terms.items() if name)
+    return (known - known.min() // PERIOD_B * PERIOD_B).tobytes(), *unknown
 
 
 def _access(instruction: Instruction, space: str, address: Address, where: tuple[Threads, int]) -> Access:
     threads, arch = where
-    if isinstance(address.form, str):
-        return Access(depends_on=address.form)
     lanes, active = rows(address, threads)
     lanes, active = _distinct(lanes, active)
     nothing = np.zeros(len(lanes), np.int32)
