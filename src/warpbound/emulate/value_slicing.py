@@ -45,7 +45,6 @@ _KNOWN = frozenset({
 _NAMES = {"register": ("R", RZ), "uniform": ("UR", RZ), "predicate": ("P", PT), "uniform_predicate": ("UP", PT)}
 
 _LATER_HALF = "16dp32bit_t16_t31"  # a load from tensor memory to the lanes that the one before it has left out
-_AT_BARRIERS = frozenset({"SYNCS", "SYNCSU", "UTCBAR"})  # set up, arrive at and test mbarriers from sm_90 on
 
 Names = frozenset[str]
 
@@ -189,7 +188,7 @@ def _use(instruction: Instruction) -> Use:
     removable = arithmetic or bool(loads or stores or traits.loads)
     if "shared" in stores and (traits.kind == "bulk_copy" or instruction.opcode == "STAS"):
         removable = False  # an mbarrier waits for its bytes, whether or not anyone needs them
-    elif instruction.opcode in _AT_BARRIERS:
+    elif traits.at_mbarrier:
         loads = stores = frozenset()
     elif not removable and traits.kind != "cache_control" and any(x.kind == "memory" for x in instruction.operands):
         loads = frozenset(GENERIC)
@@ -256,7 +255,7 @@ def _widths_known(instruction: Instruction) -> bool:
 
 def _width_at_most(instruction: Instruction) -> int:
     """Registers of a source, where `registers` does not know; what sets up an mbarrier takes 64 bits, a test 32."""
-    if instruction.opcode not in _AT_BARRIERS:
+    if not instruction.traits.at_mbarrier:
         return _UNKNOWN_WIDTH
     return 2 if "64" in instruction.modifiers else 1
 

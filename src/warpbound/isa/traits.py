@@ -74,6 +74,7 @@ class Traits:
     by_lane: bool = False
     passes_unset: bool = False
     waits_for: str = ""
+    at_mbarrier: bool = False
     indirect: bool = False
     target_set_by: str = ""
     reconverges: bool = False
@@ -186,6 +187,7 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         by_lane=entry.get("by_lane", False),
         passes_unset=entry.get("passes_unset", False),
         waits_for=entry.get("waits_for", ""),
+        at_mbarrier=entry.get("at_mbarrier", False),
         indirect=entry.get("indirect", False),
         target_set_by=entry.get("target_set_by", ""),
         reconverges=entry.get("reconverges", False),

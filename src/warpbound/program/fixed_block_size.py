@@ -7,11 +7,11 @@ Omits    Kernels before sm_90, whose mbarriers are ordinary instructions; tiles 
 
 from warpbound.program.instruction import Instruction
 
-_COUNTING = frozenset({"SYNCS", "SYNCSU", "UTCBAR", "USETMAXREG"})
 _KINDS = frozenset({"warpgroup_matrix", "tensor_memory"})
 
 
 def counts_threads(instruction: Instruction) -> bool:
     """Whether an instruction is of this kind."""
+    traits = instruction.traits
     some_warps = instruction.opcode == "BAR" and len(instruction.operands) > 1
-    return some_warps or instruction.opcode in _COUNTING or instruction.traits.kind in _KINDS
+    return some_warps or traits.at_mbarrier or traits.kind in _KINDS or instruction.opcode == "USETMAXREG"

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from warpbound.report.charts import Bar, Fitting
 from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, STALL_WORDS, amount, count
-from warpbound.report.tables import open_table, ruled_table
+from warpbound.report.tables import TableStyle, ruled_table
 from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult
 from warpbound.result.what_if import WhatIf
@@ -73,13 +73,13 @@ def whole_kernel(entry: KernelResult) -> bool:
 def bounds(entry: KernelResult) -> RenderableType:
     what = "per warp" if whole_kernel(entry) else f"per warp and iteration of the {entry.scope}"
     note = f"SM cycles for which each resource is busy {what}; the resource with the most cycles binds."
-    return Group(Text(note, "dim"), bounds_table(entry, len(entry.bounds)))
+    return Group(Text(note, "dim"), bounds_table(entry, len(entry.bounds), ruled_table))
 
 
-def bounds_table(entry: KernelResult, most: int, *, ruled: bool = True) -> RenderableType:
+def bounds_table(entry: KernelResult, most: int, style: TableStyle) -> RenderableType:
     """The `most` tightest bounds: SM cycles of each resource and the share of its time in use."""
     words = ("resource", "")
-    table = (ruled_table if ruled else open_table)(("resource", "SM cycles", "in use", ""), words, folded=words)
+    table = style(("resource", "SM cycles", "in use", ""), words, folded=words)
     for row_bound in [row_bound for row_bound in entry.bounds if row_bound.utilization >= WORTH][:most]:
         share = row_bound.utilization
         table.add_row(

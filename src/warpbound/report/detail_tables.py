@@ -3,14 +3,13 @@
 import math
 from collections.abc import Sequence
 
-from rich import box
 from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from warpbound.report.charts import Columns, Fitting
 from warpbound.report.formatting import amount, count, listed, seconds
-from warpbound.report.tables import open_table, ruled_table
+from warpbound.report.tables import TableStyle, open_table, ruled_table
 from warpbound.result.blocks import BlockSample
 from warpbound.result.code import SassLine
 from warpbound.result.execution import Execution
@@ -82,14 +81,14 @@ def loops(entry: KernelResult) -> RenderableType:
         "tightest: the resource with most SM cycles; threads: per SM, to keep it busy; "
         "P: on the chip, for DRAM; Q: per SM, for issue; barrier: the part of an iteration that ends at that barrier."
     )
-    return Group(loops_table(entry.loops), Text(note, "dim"))
+    return Group(loops_table(entry.loops, ruled_table), Text(note, "dim"))
 
 
-def loops_table(rows: Sequence[Loop], *, ruled: bool = True) -> RenderableType:
+def loops_table(rows: Sequence[Loop], style: TableStyle) -> RenderableType:
     """Per iteration: trips, least cycles of one warp, instructions, the tightest resource and what saturates it."""
-    table = Table(box=box.SIMPLE_HEAD if ruled else None, pad_edge=False, header_style="dim", padding=(0, 1, 0, 0))
-    for name in ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q"):
-        table.add_column(name, justify="left" if name in ("lines", "tightest") else "right", no_wrap=True)
+    columns = ("lines", "trips", "latency", "instr", "tightest", "cycles", "threads", "P", "Q")
+    table = style(columns, words=("lines", "tightest"))
+    table.padding = (0, 1, 0, 0)
     for loop in rows:
         indent = "  " * (loop.depth - 1)
         trips = "?" if loop.trip_count is None else amount(loop.trip_count)

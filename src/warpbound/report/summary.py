@@ -12,6 +12,7 @@ from warpbound.report import detail_tables
 from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
 from warpbound.report.formatting import capital, count
 from warpbound.report.pipelines import sentences
+from warpbound.report.tables import open_table
 from warpbound.report.trust import expected_error, routine_notes, threats, ungiven, widest
 from warpbound.report.verdict import classes, hiding, no_time, tightest, time
 from warpbound.result.code import SourceLine
@@ -40,11 +41,11 @@ def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
         yield "Occupancy", Group(*_occupancy(entry))
         return
     unit = "warp" if whole_kernel(entry) else "warp and iteration"
-    yield f"What binds, SM cycles per {unit}", bounds_table(entry, MOST_BOUNDS, ruled=False)
+    yield f"What binds, SM cycles per {unit}", bounds_table(entry, MOST_BOUNDS, open_table)
     if not timed:
         yield "Occupancy", Group(*_occupancy(entry))
         if entry.loops:
-            yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), ruled=False)
+            yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), open_table)
     fewer = bool(threats(entry) or ungiven(entry))  # the notes beside the time take their place
     if timed and (hot := _hot_lines(entry)):
         yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - fewer])

@@ -1,10 +1,17 @@
 """Tables of the terminal: dim titles, words to the left, numbers to the right."""
 
 from collections.abc import Collection, Iterable
+from typing import Protocol
 
 from rich import box
 from rich.console import JustifyMethod
 from rich.table import Table
+
+
+class TableStyle(Protocol):
+    """Makes a table without rows: `ruled_table` or `open_table`."""
+
+    def __call__(self, columns: Iterable[str], words: Collection[str] = (), folded: Collection[str] = ()) -> Table: ...
 
 
 def ruled_table(columns: Iterable[str], words: Collection[str] = (), folded: Collection[str] = ()) -> Table:
