@@ -42,7 +42,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 from warpbound.quick_dataclasses import dataclass
 
-SECTORS_FOLLOWED = 500_000
+SECTORS_FOLLOWED = 250_000
 LINES_FOLLOWED = 2048  # where each line has few sectors
 AT_MOST = 1.5  # times SECTORS_FOLLOWED, for so many lines
 WORD_B = 4  # a row of an access of local memory
