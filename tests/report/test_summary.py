@@ -38,7 +38,8 @@ def printed(*words: str, columns: int = 80) -> str:
 
 
 def example(name: str) -> tuple[str, ...]:
-    return f"examples/{name}.cu", "--launch", f"examples/{name}.toml", "--gpu", "h200"
+    gpu = "b200" if name.startswith("blackwell") else "h200"
+    return f"examples/{name}.cu", "--launch", f"examples/{name}.toml", "--gpu", gpu
 
 
 def assert_first_screen(text: str, columns: int = 80) -> None:

@@ -48,7 +48,8 @@ def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
             yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), open_table)
     fewer = bool(threats(entry) or ungiven(entry))  # the notes beside the time take their place
     if timed and (hot := _hot_lines(entry)):
-        yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - fewer])
+        piped = bool(sentences(entry))  # and a pipeline takes a line more
+        yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - fewer - piped])
     yield "Best changes", whatifs(changes_of_the_kernel(entry)[: MOST_CHANGES - fewer])
     yield "Trust", Group(*_trust(entry))
 
