@@ -9,7 +9,7 @@ import pytest
 from support.emulator.listed_accesses import listed
 from warpbound import emulate
 from warpbound.emulate import guard_shares, trace_recorder, traced_blocks
-from warpbound.emulate.short_ways import short_ways
+from warpbound.emulate.fast_paths import fast_paths
 from warpbound.emulate.slice_assumptions import NOTHING
 from warpbound.emulate.value_slicing import Slice, slice_of, slice_without_guards
 from warpbound.kernel_launch import launch
@@ -85,7 +85,7 @@ def test_only_lanes_of_guarded_arithmetic_differ_and_by_no_more_than_is_said(
     assert all(listed(quick.accesses[space]) == listed(whole.accesses[space]) for space in whole.accesses)
     differing = np.flatnonzero((quick.threads != whole.threads).any(axis=0))
     assert len(differing)
-    differing = [at for at in differing if at not in short_ways(program)]
+    differing = [at for at in differing if at not in fast_paths(program)]
     assert all(program.instructions[at].guard and program.instructions[at].traits.is_arithmetic for at in differing)
     difference = abs(int(quick.threads.sum()) - int(whole.threads.sum())) / whole.threads.sum()
     stated = float(re.search(r"by ([0-9.]+) % at most", note)[1]) / 100

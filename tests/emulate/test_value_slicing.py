@@ -12,7 +12,7 @@ from support.emulator.listed_accesses import listed
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import traced_blocks
-from warpbound.emulate.short_ways import short_ways
+from warpbound.emulate.fast_paths import fast_paths
 from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.kernel_launch import launch
@@ -228,7 +228,7 @@ extern "C" __global__ void called(float* y, int n) { if (n > 3) y[threadIdx.x] =
 def test_divisions_and_roots_whose_results_nobody_needs_take_their_short_way(board: str) -> None:
     code = compile_program(DIVIDED, board, "divided")
     own = slice_of(code)
-    assert len(own.ways) == sum(x.opcode == "CALL" for x in code.instructions) > 1
+    assert len(own.fast_paths) == sum(x.opcode == "CALL" for x in code.instructions) > 1
     assert {"LDG", "MUFU"} <= {code.instructions[i].opcode for i in own.unneeded}
     args = {"x": "f32[32]", "y": "f32[32]", "d": "f64[64]", "n": 50}
     trace = emulate.trace(code, launch(grid=1, block=32, args=args), [0])
@@ -241,7 +241,7 @@ def test_a_branch_between_other_arithmetic_is_no_short_way() -> None:
     code = compile_program(DIVIDED, "sm_90", "chosen")
     trace = emulate.trace(code, launch(grid=1, block=32, args={"y": "f32[32]", "n": 3}), [0])
     roots = [i for i, one in enumerate(code.instructions) if one.mnemonic == "MUFU.RSQ"]
-    assert slice_of(code).ways
+    assert slice_of(code).fast_paths
     assert trace.threads[0, roots].sum() == 8 * 9 * 3
 
 
@@ -284,7 +284,7 @@ def test_shuffles_of_whole_warps_leave_the_values_uncomputed(board: str, monkeyp
     trace = emulate.trace(program, launch(grid=2, block=32, args=args), [0, 1])
     monkeypatch.setattr(traced_blocks, "slice_of", lambda program: Slice(frozenset(), {}))
     whole = emulate.trace(program, launch(grid=2, block=32, args=args), [0, 1])
-    short = short_ways(program)
+    short = fast_paths(program)
     assert np.array_equal(trace.executed, whole.executed)
     assert set(np.flatnonzero((trace.threads != whole.threads).any(axis=0))) <= set(short)
 

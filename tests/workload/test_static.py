@@ -15,7 +15,7 @@ from warpbound.program.cuda import Options
 from warpbound.program.registers import lane_bytes
 from warpbound.workload import Memory, Workload
 from warpbound.workload.instruction_counts import count, flop_of
-from warpbound.workload.loop_paths import Ways
+from warpbound.workload.loop_paths import LoopPaths
 from warpbound.workload.static import iterations, static_memory, straight
 from warpbound.workload.static_paths import loops, whole
 
@@ -257,7 +257,7 @@ def test_an_endless_loop_is_a_way_by_itself() -> None:
 def test_a_cycle_with_two_entries_is_cut() -> None:
     blocks = (Block(0, 1, (1, 2)), Block(1, 2, (2,)), Block(2, 3, (1, 3)), Block(3, 4, ()))
     graph = Flow(blocks, frozenset(range(4)), (None, 0, 0, 2), ())
-    assert Ways(graph, (1.0,) * 4).whole(0) in {(0, 1, 2, 3), (0, 2, 3)}
+    assert LoopPaths(graph, (1.0,) * 4).whole(0) in {(0, 1, 2, 3), (0, 2, 3)}
 
 
 def test_no_instructions_no_way() -> None:

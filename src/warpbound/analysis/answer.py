@@ -107,7 +107,7 @@ def _executed_work(case: Case, launch: Launch, execute: "Execute | None", follow
     """
     from warpbound.analysis.sampled import fit_at_once, run_sample  # loading it takes a fifth of a static answer
     from warpbound.emulate.launch_memory import waits_for_grid
-    from warpbound.emulate.ungiven_contents import ungiven_symbols
+    from warpbound.emulate.unknown_contents import ungiven_symbols
 
     blocks, fit = product(launch.grid), fit_at_once(case)
     if blocks > fit and waits_for_grid(case.program):
@@ -131,7 +131,7 @@ def _work_of_run(case: Case, run: "SampleRun") -> Work:
     from warpbound.analysis.cache_whatifs import cache_choices, l2_choices
     from warpbound.analysis.executed import pipelines_of, work_from
     from warpbound.analysis.register_sums import repeated_stores
-    from warpbound.emulate.ungiven_contents import ungiven_symbols
+    from warpbound.emulate.unknown_contents import ungiven_symbols
 
     work, ungiven = work_from(case, *run), ungiven_symbols(case.program, case.launch) if case.launch else ()
     notes = tuple(variable.note(case.program) for variable in ungiven)

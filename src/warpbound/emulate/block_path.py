@@ -4,7 +4,7 @@ Models   Integer and predicate arithmetic with the emulator's own handlers, on a
          lanes): a value that all blocks share is computed once. Of a branch on a value from memory, both sides are
          followed; a register that only one side writes is unknown afterwards, and a loop around it is entered once.
          Loads bring what the launch gives of arrays that the kernel does not write (`given_contents`). The
-         iterations of a loop that only counts are taken at once (`counted_rounds`).
+         iterations of a loop that only counts are taken at once (`counted_iterations`).
 Omits    What the kernel writes to memory, shared memory, calls, indirect branches, and values from other lanes.
 """
 
@@ -16,14 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value, special_values
-from warpbound.emulate.counted_rounds import (
+from warpbound.emulate.counted_iterations import (
     CountedLoop,
-    Round,
+    Iteration,
     advance,
     compared_values,
     counted_loops,
-    round_of,
-    rounds_alike,
+    iteration_end,
+    iterations_alike,
 )
 from warpbound.emulate.handler_building import BROKEN
 from warpbound.emulate.hashed_keys import odd_numbers, with_word
@@ -64,7 +64,7 @@ class Path:
         self.queue: list[int] = []
         self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the sides of an unknown branch meet
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
-        self.rounds: dict[int, list[Round]] = {}  # branch of a counted loop -> its last rounds
+        self.rounds: dict[int, list[Iteration]] = {}  # branch of a counted loop -> its last rounds
         self.steps, self.cost = 0.0, 1.0  # so far; of one more
 
     def follow(self, share: float = 1.0) -> None:
@@ -289,7 +289,7 @@ class Path:
         if instruction.traits.indirect or "CONV" in instruction.modifiers:
             return None
         if "DIV" in instruction.modifiers:
-            return self._parted(instruction, lanes)
+            return self._diverged(instruction, lanes)
         conditions = [x for x in (*instruction.operands, instruction.guard) if x is not None and x.kind == "predicate"]
         conditions = [x for x in conditions if x.index != PT or x.invert]
         if not self.x.known([("P", x.index) for x in conditions]):
@@ -300,7 +300,7 @@ class Path:
             active = active & (~value if x.invert else value)
         return active
 
-    def _parted(self, instruction: Instruction, lanes: Mask) -> Mask | None:
+    def _diverged(self, instruction: Instruction, lanes: Mask) -> Mask | None:
         """The diverged warps, which take BRA.DIV: a live lane is elsewhere. None where the mask lacks lanes."""
         masks = [x for x in instruction.operands if x.kind == "register"]
         places = [("R", x.index) for x in masks if x.index != RZ]
@@ -318,12 +318,12 @@ class Path:
             self.rounds.pop(loop.branch, None)
             return
         last = self.rounds.setdefault(loop.branch, [])
-        last.append(round_of(loop, self.x, lanes, self.compared))
+        last.append(iteration_end(loop, self.x, lanes, self.compared))
         if len(last) < ROUNDS_SEEN:
             return
         three = (last[-3], last[-2], last[-1])
         last.clear()
-        rounds = rounds_alike(self.code, loop, three)
+        rounds = iterations_alike(self.code, loop, three)
         if rounds is None or not rounds.any():
             return
         advance(loop, self.x, three, rounds)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.block_path import MOST_STEPS, Path
 from warpbound.emulate.broadcast_registers import Code, Value
-from warpbound.emulate.counted_rounds import as_number, word_of
+from warpbound.emulate.counted_iterations import as_number, word_of
 from warpbound.emulate.steady_loops import sources_of
 from warpbound.kernel_launch import Dim, Launch
 from warpbound.program.instruction import Instruction, Operand

@@ -51,10 +51,10 @@ class Code:
         self.writes = [_places(writes(instruction)) for instruction in program.instructions]
         self._handlers: dict[int, Handler | None] = {}
         own = slice_of(program)
-        if not own.ways and any(map(calls, program.instructions)):  # a guard of arithmetic alone may need their results
+        if not own.fast_paths and any(map(calls, program.instructions)):  # guards of arithmetic may need their results
             own = slice_without_guards(program, guarded_arithmetic(program), own.assumed)
         needed_places = frozenset(range(len(program.instructions))) - own.unneeded
-        self.short = {at: way.begin for at, way in own.ways.items()}
+        self.short = {at: way.begin for at, way in own.fast_paths.items()}
         self.selects = {at for at in needed_places if program.instructions[at].traits.affine == "select"}
         self.index = {instruction.address: at for at, instruction in enumerate(program.instructions)}
 

@@ -142,16 +142,16 @@ def _branch_on_convergence(here: Site, flow: Flow, at: int) -> Move:
     return move
 
 
-class PartedWarp(Exception):
+class DivergedWarp(Exception):
     """A warp has taken a branch that only diverged warps take."""
 
 
 def never_taken(move: Move) -> Move:
-    """The branch, which ends the execution where a warp takes it. Raises PartedWarp."""
+    """The branch, which ends the execution where a warp takes it. Raises DivergedWarp."""
 
     def stay(x: State) -> None:
         if move(x) is not None:
-            raise PartedWarp
+            raise DivergedWarp
 
     return stay
 

@@ -46,7 +46,7 @@ CHUNK_B = 64 << 20  # registers, shared and local memory of a chunk, unless one 
 class Kernel:
     """A program compiled to handlers for one launch; `handlers` is None for control instructions.
 
-    short : branches that always go to one place, and that place. whole_warp : branches that raise PartedWarp where a
+    short : branches that always go to one place, and that place. whole_warp : branches that raise DivergedWarp where a
     warp takes them. checked : loads that check whether the stores of what they read were left out.
     """
 

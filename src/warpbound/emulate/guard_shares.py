@@ -54,7 +54,7 @@ class GuardShares:
         return replace(trace, threads=threads, notes=(*trace.notes, note))
 
 
-class TooDear(Exception):
+class GuardsTooExpensive(Exception):
     """Some guards cost too much. without : the slice without them; shares : of their active lanes."""
 
     def __init__(self, without: Slice, shares: GuardShares) -> None:
@@ -63,7 +63,7 @@ class TooDear(Exception):
 
 
 def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
-    """Raises TooDear where a recording computes much for guards alone; own : what it does not compute."""
+    """Raises GuardsTooExpensive where a recording computes much for guards alone; own : what it does not compute."""
 
     def look(recording: Recording) -> None:
         everything = recording.executed.sum()
@@ -71,7 +71,7 @@ def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
             without = slice_without_guards(program, guarded, own.assumed)
             freed = sorted(without.unneeded - own.unneeded)
             if recording.executed[freed].sum() >= WORTH * everything:
-                raise TooDear(without, _shares_so_far(program, without, recording))
+                raise GuardsTooExpensive(without, _shares_so_far(program, without, recording))
 
     return look
 

@@ -1,6 +1,6 @@
 """What a backward slice assumes of a kernel, so that products of tiles need not be computed; a run may refute it.
 
-Models   No warp diverges at a BRA.DIV (`short_ways`). Boxes that the copy engine stores overwrite no tensor map that
+Models   No warp diverges at a BRA.DIV (`fast_paths`). Boxes that the copy engine stores overwrite no tensor map that
          the kernel makes. No load that decides anything reads factors of products in shared memory, or sums of
          products that threads store there. A load of contents that were left out refutes the assumption.
 """
@@ -8,10 +8,10 @@ Models   No warp diverges at a BRA.DIV (`short_ways`). Boxes that the copy engin
 from collections.abc import Iterator, Sequence, Set
 
 from warpbound.emulate.addresses import memory_operand, window_address
+from warpbound.emulate.fast_paths import whole_warp_branches
 from warpbound.emulate.loads_and_stores import checked_window, loaded, width, writer
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.semantics import Handler
-from warpbound.emulate.short_ways import whole_warp_branches
 from warpbound.emulate.state import State
 from warpbound.emulate.value_dependence import taint
 from warpbound.program.instruction import Instruction

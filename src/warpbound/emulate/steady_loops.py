@@ -10,7 +10,7 @@ Omits    Loops with atomics, calls or returns inside; needed values from memory.
 
 from collections.abc import Iterable, Set
 
-from warpbound.emulate.counted_rounds import compared
+from warpbound.emulate.counted_iterations import compared
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes

@@ -17,10 +17,10 @@ from warpbound.emulate.operand_access import Read, constant, predicate, site
 from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
 from warpbound.emulate.repeated_accesses import extend
 from warpbound.emulate.state import LANES, Mask, State, ballots
-from warpbound.emulate.steady_rounds import SteadyRounds
+from warpbound.emulate.steady_iterations import SteadyIterations
 from warpbound.emulate.straight_line_code import Straight
 from warpbound.emulate.trace_rows import joined
-from warpbound.emulate.ungiven_contents import CONTENTS_OF
+from warpbound.emulate.unknown_contents import CONTENTS_OF
 from warpbound.isa.traits import Traits
 from warpbound.program.cubin import reserved_shared_B
 from warpbound.program.instruction import PT
@@ -102,7 +102,7 @@ class Recording:
         self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
             x.windows[space].watch(reserved_shared_B(chunk.kernel.program.arch) if space == "shared" else 0)
-        first_warp, steps, straight, steady = chunk.first_warp, 0, Straight(chunk, self), SteadyRounds(chunk, self)
+        first_warp, steps, straight, steady = chunk.first_warp, 0, Straight(chunk, self), SteadyIterations(chunk, self)
 
         def step(at: int) -> int | None:
             nonlocal steps

@@ -9,10 +9,10 @@ from numpy.typing import NDArray
 from warpbound.distinct_values import among
 from warpbound.emulate.address_only_handlers import ADDRESS_ONLY
 from warpbound.emulate.block_execution import run_blocks
-from warpbound.emulate.control_flow import PartedWarp
+from warpbound.emulate.control_flow import DivergedWarp
 from warpbound.emulate.device_heap import FREE_OF_COST, uses_heap
 from warpbound.emulate.emulator import Kernel, make_ready
-from warpbound.emulate.guard_shares import GuardShares, TooDear, guards_need_products, when_too_dear
+from warpbound.emulate.guard_shares import GuardShares, GuardsTooExpensive, guards_need_products, when_too_dear
 from warpbound.emulate.handler_building import handler_of
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
@@ -26,7 +26,7 @@ from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace, only_blocks
 from warpbound.emulate.trace_recorder import Recording
 from warpbound.emulate.trace_rows import arrays_of, joined, warps_of
-from warpbound.emulate.ungiven_contents import array_refusals
+from warpbound.emulate.unknown_contents import array_refusals
 from warpbound.emulate.value_dependence import deciding_arrays, unknowns
 from warpbound.emulate.value_slicing import Slice, slice_of, slice_where
 from warpbound.errors import CommandError, InputError
@@ -60,7 +60,7 @@ def trace(  # noqa: PLR0913  (each is one fact of the execution)
     question = _Question(program, launch, numbers, step_limit, limits, at_once)
     try:
         return _quickly_traced(question, slice_of(program))
-    except (PartedWarp, MapStored, Refuted):
+    except (DivergedWarp, MapStored, Refuted):
         return _quickly_traced(question, slice_where(program, NOTHING))
 
 
@@ -71,7 +71,7 @@ def _quickly_traced(question: "_Question", own: Slice) -> Trace:
         if len(question.blocks) > 1 and guards_need_products(question.program, own):
             _traced(replace(question, blocks=question.blocks[:1]), own, None)
         return _traced(question, own, None)
-    except TooDear as dear:
+    except GuardsTooExpensive as dear:
         return _traced(question, dear.without, dear.shares)
 
 
@@ -89,7 +89,8 @@ class _Question:
 
 def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trace:
     """The trace. own : what is not computed. shares : of the guards that are not computed; where none are given and
-    guards cost much, raises TooDear; PartedWarp, MapStored or Refuted where what `own` assumes is wrong."""
+    guards cost much, raises GuardsTooExpensive; DivergedWarp, MapStored or Refuted where what `own` assumes is
+    wrong."""
     program, launch, numbers, limits = question.program, question.launch, question.blocks, question.limits
     kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own, shares)
     kernel = replace(kernel, at_once=question.at_once)
@@ -131,7 +132,7 @@ def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> K
         code = program.instructions[i]
         code = replace(code, guard=None) if i in unguarded else code
         handlers[i] = handler_of(code, kernel.memory.constants, program.arch, builders)
-    short = {at: way.begin for at, way in own.ways.items()}
+    short = {at: way.begin for at, way in own.fast_paths.items()}
     return replace(kernel, handlers=tuple(handlers), short=short, whole_warp=own.assumed.whole_warp, checked=checked)
 
 

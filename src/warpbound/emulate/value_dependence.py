@@ -12,8 +12,8 @@ from operator import or_
 import numpy as np
 
 from warpbound.distinct_values import distinct
+from warpbound.emulate.fast_paths import fast_paths
 from warpbound.emulate.shared_order import shared_order
-from warpbound.emulate.short_ways import short_ways
 from warpbound.emulate.trace import Trace
 from warpbound.program.control_flow import calls
 from warpbound.program.instruction import Instruction
@@ -38,7 +38,7 @@ class Dependents:
 def dependents_of(program: Program, loads: Set[int], reach: Reach | None = None) -> Dependents:
     """The branches and addresses that depend on what `loads` (indices of instructions) load. reach : as below."""
     code, names, before = program.instructions, program.register_sets, tainted_before(program, loads, reach)
-    checks = _checks(program).union(short_ways(program), _last_users(program))
+    checks = _checks(program).union(fast_paths(program), _last_users(program))
     branches = [
         i
         for i, instruction in enumerate(code)

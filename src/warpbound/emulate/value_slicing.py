@@ -6,7 +6,7 @@ record addresses, but no value is computed.
 Models   Liveness backwards through the control flow from branches, addresses and guards; the contents of global,
          shared and local memory each as one value. Instructions at mbarriers are all executed, and so are bulk copies,
          whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
-         Divisions and roots whose results nobody needs take their fast path (`short_ways`).
+         Divisions and roots whose results nobody needs take their fast path (`fast_paths`).
          The assumptions of a slice (`slice_assumptions`) are checked while it is executed: a trace that refutes one is
          made again without it.
 Omits    Code that calls other functions (those that begin with a trap never return): all of it is in the slice.
@@ -15,10 +15,10 @@ Omits    Code that calls other functions (those that begin with a trap never ret
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
 
+from warpbound.emulate.fast_paths import FastPath, fast_paths, follows, reached
 from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of, opposite
 from warpbound.emulate.reserved_shared import reserved_accesses
 from warpbound.emulate.shared_order import SharedOrder, shared_order
-from warpbound.emulate.short_ways import ShortWay, follows, reached, short_ways
 from warpbound.emulate.slice_assumptions import (
     MATRIX_LOAD,
     NOTHING,
@@ -76,10 +76,11 @@ class Use:
 @dataclass(frozen=True)
 class Slice:
     """unneeded : indices of the arithmetic and memory instructions outside the slice. unread : bulk copies in it whose
-    bytes nobody needs. ways : branches that take their fast path, because nobody needs the results of either path."""
+    bytes nobody needs. fast_paths : branches that take their fast path, because nobody needs the results of either
+    path."""
 
     unneeded: frozenset[int]
-    ways: dict[int, ShortWay]
+    fast_paths: dict[int, FastPath]
     assumed: Assumed = NOTHING
     unread: frozenset[int] = frozenset()
 
@@ -130,8 +131,8 @@ def _reserved(space: str) -> str:
 
 
 def _slice(program: Program, uses: list[Use], assumed: Assumed) -> Slice:
-    code, ways = program.instructions, short_ways(program)
-    after = follows(program, {at: way.begin for at, way in ways.items()}, assumed.whole_warp)
+    code, fast = program.instructions, fast_paths(program)
+    after = follows(program, {at: path.begin for at, path in fast.items()}, assumed.whole_warp)
     inside = reached(program, after)
     nothing = Slice(frozenset(), {}, assumed)
     if calls_that_return(code) & inside:
@@ -139,7 +140,7 @@ def _slice(program: Program, uses: list[Use], assumed: Assumed) -> Slice:
     own_maps = writes_maps(code)
     if own_maps:
         uses = [_steered(use, instruction) for use, instruction in zip(uses, code, strict=True)]
-    uses = [_unsteered(use) if i in ways else use for i, use in enumerate(uses)]
+    uses = [_unsteered(use) if i in fast else use for i, use in enumerate(uses)]
     unsure = _read_unwritten(program, uses, after)
     order, sources = shared_order(program), set[int]()
     maps = {i for i, use in enumerate(uses) if own_maps and "global" in use.stores and i not in assumed.boxes}
@@ -152,10 +153,10 @@ def _slice(program: Program, uses: list[Use], assumed: Assumed) -> Slice:
             break
         sources |= more
     starts = {block.first: names for block, names in zip(program.flow.blocks, live, strict=True)}
-    if any(bits_of(way.results) & starts[way.meet].anywhere() for way in ways.values()):
+    if any(bits_of(path.results) & starts[path.meet].anywhere() for path in fast.values()):
         return nothing
     unread = {i for i in live_instructions - sources if code[i].traits.kind == "bulk_copy"}
-    return Slice(frozenset(inside) - live_instructions, ways, assumed, frozenset(unread))
+    return Slice(frozenset(inside) - live_instructions, fast, assumed, frozenset(unread))
 
 
 def _stores_read(

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
 from warpbound.emulate.trace import Trace
-from warpbound.memory import dram, l2_priorities, lines_under_way, requests, warp_runahead
+from warpbound.memory import dram, l2_priorities, pending_hits, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
 from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
@@ -289,9 +289,9 @@ def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], w
     warp = accesses.warp.astype(np.int64)
     when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
     resident = (way.rows.turn * way.machine.sm_count + way.rows.sm)[at[own]]
-    way_of_warp = lines_under_way.course(program.instructions, stream, recorded)
-    loaded = lines_under_way.Loaded(way.sectors.sector[own], resident, way.rows.rank[at[own]], way.near.hit[own], when)
-    with_miss = lines_under_way.answered_with(loaded, way_of_warp)
+    way_of_warp = pending_hits.course(program.instructions, stream, recorded)
+    loaded = pending_hits.Loaded(way.sectors.sector[own], resident, way.rows.rank[at[own]], way.near.hit[own], when)
+    with_miss = pending_hits.answered_with(loaded, way_of_warp)
     result[own] = own[with_miss]
     return result
 

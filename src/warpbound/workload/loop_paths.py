@@ -16,8 +16,8 @@ Cost = tuple[int, float]  # blocks to avoid, counted negative; weight. The great
 
 
 @dataclass(frozen=True)
-class Ways:
-    """Ways through `graph`.
+class LoopPaths:
+    """LoopPaths through `graph`.
 
     weights : one per block. avoid : blocks used only if there is no other path. ends : blocks where a path may
     end although others follow them (a conditional exit).
@@ -30,7 +30,7 @@ class Ways:
 
     def whole(self, start: int) -> tuple[int, ...]:
         """Blocks from `start` to an end."""
-        return _Region(self, start, self.graph.reachable, None).way()
+        return _Region(self, start, self.graph.reachable, None).path()
 
     def once(self, loop: int) -> tuple[int, ...]:
         """Blocks of one pass of loop number `loop`."""
@@ -46,7 +46,7 @@ class Ways:
         loops = self.graph.loops
         passes: dict[int, tuple[int, ...]] = {}
         for number in sorted(range(len(loops)), key=lambda n: -loops[n].depth):
-            passes[number] = _Region(self, loops[number].header, loops[number].blocks, number, passes).way()
+            passes[number] = _Region(self, loops[number].header, loops[number].blocks, number, passes).path()
         return passes
 
 
@@ -55,23 +55,23 @@ class _Region:
 
     def __init__(
         self,
-        ways: Ways,
+        paths: LoopPaths,
         start: int,
         inside: frozenset[int],
         loop: int | None,
         passes: Mapping[int, tuple[int, ...]] | None = None,
     ) -> None:
-        self.ways, self.start = ways, start
-        self.passes = ways._passes if passes is None else passes
+        self.paths, self.start = paths, start
+        self.passes = paths._passes if passes is None else passes
         self.home = None if loop is None else start  # where a pass ends by coming back to it
         self.node = {block: block for block in inside}
         self.members: dict[int, frozenset[int]] = {}
-        for number, inner in enumerate(ways.graph.loops):
+        for number, inner in enumerate(paths.graph.loops):
             if inner.parent == loop and inner.header in inside:
                 self.node |= dict.fromkeys(inner.blocks, -1 - number)
                 self.members[-1 - number] = inner.blocks
 
-    def way(self) -> tuple[int, ...]:
+    def path(self) -> tuple[int, ...]:
         """Blocks of the heaviest path, in order."""
         best = self._best()
         blocks: list[int] = []
@@ -94,7 +94,7 @@ class _Region:
             if not choices or self._may_end(node):
                 choices.append(((0, 0.0), None))
             (avoided, weight), step = max(choices, key=lambda choice: choice[0])
-            own = self.ways.cost(self.passes[-1 - node] if node < 0 else (node,))
+            own = self.paths.cost(self.passes[-1 - node] if node < 0 else (node,))
             best[node] = ((avoided + own[0], weight + own[1]), step)
         return best
 
@@ -106,13 +106,13 @@ class _Region:
     def _may_end(self, node: int) -> bool:
         if self.home is not None:
             return any(self.home in self._follows(block) for block in self._blocks(node))
-        return any(block in self.ways.ends for block in self._blocks(node))
+        return any(block in self.paths.ends for block in self._blocks(node))
 
     def _blocks(self, node: int) -> Sequence[int]:
         return (node,) if node >= 0 else sorted(self.members[node])
 
     def _follows(self, block: int) -> Sequence[int]:
-        return [target for target in self.ways.graph.blocks[block].follows if target in self.node]
+        return [target for target in self.paths.graph.blocks[block].follows if target in self.node]
 
     def _through(self, node: int, after: int | None) -> tuple[int, ...]:
         """Blocks of a node on the path to the next one (None: to the end, or back to where the pass began)."""
@@ -129,13 +129,13 @@ class _Region:
         return target == self.home if after is None else self.node[target] == after and target != self.home
 
     def _shortest(self, start: int, goals: set[int], inside: frozenset[int]) -> tuple[int, ...]:
-        ways: list[tuple[int, ...]] = [(start,)]
+        paths: list[tuple[int, ...]] = [(start,)]
         visited = {start}
-        for way in ways:
-            if way[-1] in goals:
-                return way
-            for target in self._follows(way[-1]):
+        for path in paths:
+            if path[-1] in goals:
+                return path
+            for target in self._follows(path[-1]):
                 if target in inside and target not in visited:
                     visited.add(target)
-                    ways.append((*way, target))
+                    paths.append((*path, target))
         return ()

@@ -9,7 +9,7 @@ from warpbound.program import Program
 from warpbound.program.control_flow import Loop, always, calls
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
-from warpbound.workload.loop_paths import Ways
+from warpbound.workload.loop_paths import LoopPaths
 
 DEEPEST_CALL = 8
 LONGEST_OF_CALLS = 20_000  # instructions to which calls may lengthen a path; further calls are not followed
@@ -33,7 +33,7 @@ def whole(program: Program) -> tuple[int, ...]:
     if not program.instructions:
         return ()
     calls_followed = _Calls(program, _ways(program))
-    return calls_followed.stream(calls_followed.ways.whole(0), 0)
+    return calls_followed.stream(calls_followed.paths.whole(0), 0)
 
 
 def loops(program: Program) -> tuple[LoopPath, ...]:
@@ -46,7 +46,7 @@ def loops(program: Program) -> tuple[LoopPath, ...]:
             number=number,
             depth=loop.depth,
             parent=loop.parent,
-            stream=calls_followed.stream(calls_followed.ways.once(number), 0),
+            stream=calls_followed.stream(calls_followed.paths.once(number), 0),
             lines=_lines(program, loop),
             innermost=number not in inner,
         )
@@ -72,9 +72,9 @@ def between_barriers(program: Program, loop: LoopPath) -> tuple[tuple[int, ...],
     return tuple(turned[begin:end] for begin, end in pairwise([0, *ends]))
 
 
-def _ways(program: Program) -> Ways:
+def _ways(program: Program) -> LoopPaths:
     graph = program.flow
-    return Ways(
+    return LoopPaths(
         graph,
         weights=tuple(float(block.last - block.first) for block in graph.blocks),
         avoid=_slow_paths(program),
@@ -90,15 +90,15 @@ class _Calls:
     Omits    calls deeper than DEEPEST_CALL, and those that would lengthen a path beyond LONGEST_OF_CALLS instructions.
     """
 
-    def __init__(self, program: Program, ways: Ways) -> None:
-        self.program, self.ways = program, ways
+    def __init__(self, program: Program, paths: LoopPaths) -> None:
+        self.program, self.paths = program, paths
         self._starts = {program.instructions[block.first].address: i for i, block in enumerate(program.flow.blocks)}
         self._functions: dict[tuple[int, int], tuple[int, ...]] = {}
 
     def stream(self, path: Sequence[int], depth: int) -> tuple[int, ...]:
         """Instructions of the blocks on a path, and of the functions that they call."""
         stream: list[int] = []
-        blocks = self.ways.graph.blocks
+        blocks = self.paths.graph.blocks
         for block in path:
             for index in range(blocks[block].first, blocks[block].last):
                 stream.append(index)
@@ -111,7 +111,7 @@ class _Calls:
     def _function(self, block: int, depth: int) -> tuple[int, ...]:
         """The path through a function, the same for all calls from one depth."""
         if (block, depth) not in self._functions:
-            self._functions[block, depth] = self.stream(self.ways.whole(block), depth)
+            self._functions[block, depth] = self.stream(self.paths.whole(block), depth)
         return self._functions[block, depth]
 
     def _callee(self, instruction: Instruction) -> int | None:

@@ -8,8 +8,8 @@ import pytest
 from support.emulator.listed_accesses import listed
 from support.paths import EXAMPLES
 from warpbound import emulate
-from warpbound.emulate import steady_rounds, trace_recorder
-from warpbound.emulate.steady_rounds import SteadyRounds
+from warpbound.emulate import steady_iterations, trace_recorder
+from warpbound.emulate.steady_iterations import SteadyIterations
 from warpbound.emulate.value_slicing import slice_of
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
@@ -89,8 +89,8 @@ MOVING = ("shared memory that moves", "shared memory that is filled in a loop", 
 def left_out(monkeypatch):
     """The numbers of rounds that are left out, one each time."""
     counts = []
-    before = SteadyRounds._leave_out
-    monkeypatch.setattr(SteadyRounds, "_leave_out", lambda *these: (counts.append(these[3]), before(*these))[1])
+    before = SteadyIterations._leave_out
+    monkeypatch.setattr(SteadyIterations, "_leave_out", lambda *these: (counts.append(these[3]), before(*these))[1])
     return counts
 
 
@@ -114,7 +114,7 @@ def test_traces_of_examples_are_those_of_all_rounds(name, monkeypatch):
 def same_with_all_rounds(program, asked, monkeypatch, *, moving=False):
     """moving : accesses to shared memory that move are other rows, and take other room where there is little."""
     few = emulate.trace(program, asked, [0, 2])
-    monkeypatch.setattr(steady_rounds, "SETTLED", 1 << 40)
+    monkeypatch.setattr(steady_iterations, "SETTLED", 1 << 40)
     whole = emulate.trace(program, asked, [0, 2])
     for field in fields(whole):
         if field.name not in ("accesses", "streams", *(("notes", "dropped") if moving else ())):

@@ -25,7 +25,7 @@ _OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduli
 
 
 @dataclass(frozen=True)
-class ShortWay:
+class FastPath:
     """begin : the instruction at which the fast path continues. meet : where both paths join again. results : registers
     and predicates that the slow path may write."""
 
@@ -35,7 +35,7 @@ class ShortWay:
 
 
 @remember(4)
-def short_ways(program: Program) -> dict[int, ShortWay]:
+def fast_paths(program: Program) -> dict[int, FastPath]:
     """The branches that decide between a fast path and a call of arithmetic, by instruction."""
     code, blocks = program.instructions, program.flow.blocks
     if not any(calls(instruction) for instruction in code):
@@ -58,7 +58,7 @@ def short_ways(program: Program) -> dict[int, ShortWay]:
         if long and at not in long and all(_is_arithmetic(program, i) for i in long):
             (short,) = set(block.follows) - set(calling)
             results = frozenset(name for i in long for name in writes(code[i]))
-            ways[at] = ShortWay(blocks[short].first, meet, results)
+            ways[at] = FastPath(blocks[short].first, meet, results)
     return ways
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.handmade_traces import IN, LANE, MACHINE, program, trace
-from warpbound.memory.lines_under_way import Course, Loaded, answered_with, course
+from warpbound.memory.pending_hits import Course, Loaded, answered_with, course
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.instruction import Control
 

@@ -26,7 +26,7 @@ BY_ARG = "--arg {name}=@FILE.npy, or a fill in the launch file"
 
 
 @dataclass(frozen=True)
-class Ungiven:
+class UnknownContents:
     """Contents that were read and not given. what : in words. readers : instructions. option : how to give them."""
 
     what: str
@@ -66,12 +66,12 @@ def array_refusals(
     for what, readers in unknown.items():
         before, quote, name = what.rstrip("'").partition("'")
         if quote and CONTENTS_OF.startswith(before):
-            array = Ungiven(f"the contents of '{name}'", frozenset(readers), BY_ARG.format(name=name))
+            array = UnknownContents(f"the contents of '{name}'", frozenset(readers), BY_ARG.format(name=name))
             refusals.append(array.refusal(program, reloads(readers), reach))
     return tuple(filter(None, refusals))
 
 
-def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
+def ungiven_symbols(program: Program, launch: Launch) -> tuple[UnknownContents, ...]:
     """The variables that the kernel reads, that are not given and that no code initialises; in the memory of a running
     program all are given."""
     if launch.placed is not None:
@@ -88,7 +88,7 @@ def ungiven_symbols(program: Program, launch: Launch) -> tuple[Ungiven, ...]:
             name = plain_name(symbol.name)
             kind = "__constant__" if constant else "__device__"
             option = BY_CONST if symbol.size <= SCALAR_B else BY_CONST_ARRAY
-            result.append(Ungiven(f"{kind} variable '{name}'", readers, option.format(name=name)))
+            result.append(UnknownContents(f"{kind} variable '{name}'", readers, option.format(name=name)))
     return tuple(result)
 
 

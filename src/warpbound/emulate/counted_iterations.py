@@ -99,7 +99,7 @@ def word_of(code: Code, x: Registers, operand: Operand) -> Value:
 
 
 @dataclass(frozen=True)
-class Round:
+class Iteration:
     """The end of an iteration: the lanes that continue, registers and flags, the operands of each comparison."""
 
     lanes: Mask
@@ -108,9 +108,9 @@ class Round:
     operands: tuple[tuple[Value, Value], ...]
 
 
-def round_of(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, tuple[Value, Value]]) -> Round:
+def iteration_end(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, tuple[Value, Value]]) -> Iteration:
     """The end of the present iteration of a loop."""
-    return Round(
+    return Iteration(
         lanes,
         tuple(x.get(register) for register in loop.registers),
         tuple(x.get_predicate(flag) for flag in loop.flags),
@@ -118,7 +118,7 @@ def round_of(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, t
     )
 
 
-def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]) -> Value | None:
+def iterations_alike(code: Code, loop: CountedLoop, last: tuple[Iteration, Iteration, Iteration]) -> Value | None:
     """For how many more iterations each lane (of `last[2].lanes`) continues as in the last three; None if not known.
 
     0 in lanes that do not continue.
@@ -142,7 +142,7 @@ def rounds_alike(code: Code, loop: CountedLoop, last: tuple[Round, Round, Round]
                 return None
             kind = np.dtype(np.uint32 if "U32" in words else np.int32)
             sides.append((as_number(now, kind), _step(now - middle), kind))
-        counts.append(rounds_unchanged(relation, *sides))
+        counts.append(iterations_unchanged(relation, *sides))
     if not counts:
         return None
     rounds = reduce(np.minimum, counts)
@@ -169,7 +169,7 @@ def _step(change: Value) -> Ints:
 Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from round to round, its kind
 
 
-def rounds_unchanged(relation: str, first: Side, second: Side) -> Ints:
+def iterations_unchanged(relation: str, first: Side, second: Side) -> Ints:
     """Iterations for which a comparison keeps its result and its operands do not wrap around."""
     apart, step = first[0] - second[0], first[1] - second[1]
     if relation in ("EQ", "NE"):
@@ -194,7 +194,7 @@ def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
     return np.where(step == 0, ENDLESS, room // np.maximum(1, np.abs(step)))
 
 
-def advance(loop: CountedLoop, x: Registers, last: tuple[Round, Round, Round], rounds: Any) -> None:
+def advance(loop: CountedLoop, x: Registers, last: tuple[Iteration, Iteration, Iteration], rounds: Any) -> None:
     """The registers this many iterations later, for the lanes that continue."""
     mask, x.mask = x.mask, last[2].lanes
     for register, middle, now in zip(loop.registers, last[1].registers, last[2].registers, strict=True):

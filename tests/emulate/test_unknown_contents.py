@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from warpbound import emulate
 from warpbound.cli import main
-from warpbound.emulate.ungiven_contents import ungiven_symbols
+from warpbound.emulate.unknown_contents import ungiven_symbols
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 

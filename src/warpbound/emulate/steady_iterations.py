@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.counted_rounds import ENDLESS, RELATIONS, as_number, compared, rounds_unchanged
+from warpbound.emulate.counted_iterations import ENDLESS, RELATIONS, as_number, compared, iterations_unchanged
 from warpbound.emulate.emulator import Chunk
+from warpbound.emulate.fast_paths import follows, reached
 from warpbound.emulate.memory_windows import SHIFTS
 from warpbound.emulate.operand_access import Read, raw, site
 from warpbound.emulate.recorded_accesses import Piece
 from warpbound.emulate.repeated_accesses import moved
-from warpbound.emulate.short_ways import follows, reached
 from warpbound.emulate.state import State, Value
 from warpbound.emulate.steady_loops import SteadyLoop, shift_of, sources_of, steady_loops
 from warpbound.program.instruction import Instruction
@@ -44,7 +44,7 @@ SIZE_CHECKED = 512  # instructions after which its size is looked at again
 
 
 @dataclass(frozen=True)
-class _Round:
+class _Iteration:
     """One executed iteration: its path, the values written at each place, those that have to stay, the operands of
     comparisons and their places, the accesses."""
 
@@ -73,7 +73,7 @@ class _Left:
     move: int
 
 
-class SteadyRounds:
+class SteadyIterations:
     """Watches the loops of one chunk."""
 
     def __init__(self, chunk: Chunk, recording: "Recording") -> None:
@@ -123,7 +123,7 @@ class SteadyRounds:
 
         Returns where to continue, as a handler does; None if the loop has not ended and its next iteration may run.
         """
-        loop, rounds, before = self.loops[at], list[_Round](), None
+        loop, rounds, before = self.loops[at], list[_Iteration](), None
         first, last = min(loop.body), max(loop.body) + 1
         for rounds_left in range(WATCHED - 1, -1, -1):
             before = self.recording.counts_of(first, last) if not rounds_left else None
@@ -145,9 +145,9 @@ class SteadyRounds:
         self._failures[at] = self._failures.get(at, 0) + 1
         self._wait[at] = min(PATIENCE, 4 << min(8, self._failures[at]))
 
-    def _watched(self, loop: SteadyLoop) -> _Round | _Left:
+    def _watched(self, loop: SteadyLoop) -> _Iteration | _Left:
         """Execute an iteration."""
-        this_round, at, ready = _Round([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
+        this_round, at, ready = _Iteration([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
         self.recording.seen = this_round.accesses
         try:
             while True:
@@ -161,7 +161,7 @@ class SteadyRounds:
         this_round.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
         return this_round
 
-    def _execute(self, loop: SteadyLoop, this_round: _Round, at: int) -> int:
+    def _execute(self, loop: SteadyLoop, this_round: _Iteration, at: int) -> int:
         """Execute one instruction of an iteration and note its effects; returns the next one, or STOP."""
         chunk, recording, x = self.chunk, self.recording, self.chunk.x
         chunk.at = at
@@ -182,7 +182,7 @@ class SteadyRounds:
         chunk.wrote = chunk.wrote or chunk.writes[at]
         return at + 1 if move is None else move
 
-    def _alike(self, rounds: list[_Round]) -> int:
+    def _alike(self, rounds: list[_Iteration]) -> int:
         """Iterations after the last one that are like it."""
         code, endless = self.chunk.kernel.program.instructions, int(ENDLESS)
         if not all(a.way == b.way and len(a.accesses) == len(b.accesses) for a, b in pairwise(rounds)):
@@ -198,7 +198,7 @@ class SteadyRounds:
                 return 0
         return 0 if fewest >= endless else fewest - LAST
 
-    def _limits(self, rounds: list[_Round], code: tuple[Instruction, ...]) -> Iterator[int]:
+    def _limits(self, rounds: list[_Iteration], code: tuple[Instruction, ...]) -> Iterator[int]:
         """For how many iterations each word, comparison and access continues as before."""
         for operands in zip(*(each.operands for each in rounds), strict=True):
             yield _until_decided_otherwise(code[operands[0][0]].modifiers, [each[1:] for each in operands])
@@ -241,7 +241,7 @@ class SteadyRounds:
         room = np.where(step > 0, window.size - lane_bytes(code) - at, at)[step != 0]
         return int((room // np.abs(step[step != 0])).min())
 
-    def _leave_out(self, loop: SteadyLoop, rounds: list[_Round], count: int, before: "tuple[Counts, ...]") -> None:
+    def _leave_out(self, loop: SteadyLoop, rounds: list[_Iteration], count: int, before: "tuple[Counts, ...]") -> None:
         """Count and record that many iterations, and advance the registers."""
         x, recording = self.chunk.x, self.recording
         first, last, way = min(loop.body), max(loop.body) + 1, np.array(rounds[-1].way, np.int32)
@@ -358,7 +358,7 @@ def _until_decided_otherwise(modifiers: tuple[str, ...], rounds: list[tuple[Valu
         if not _equal(step, middle - before) or ("EX" in modifiers and np.any(step)):
             return 0
         sides.append((as_number(now, kind), as_number(step, np.dtype(np.int32)), kind))
-    return int(ENDLESS) if "EX" in modifiers else int(np.min(rounds_unchanged(relation, *sides)))
+    return int(ENDLESS) if "EX" in modifiers else int(np.min(iterations_unchanged(relation, *sides)))
 
 
 def _equal(first: Value, second: Value) -> bool:
