@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from warpbound.program import Program as Program
     from warpbound.program import compile_program
     from warpbound.residency import occupancy as occupancy
-    from warpbound.sweeping.running import sweep as sweep
+    from warpbound.sweeping.runner import sweep as sweep
 
     compile = compile_program  # noqa: A001  (its public name; an assignment is what type checkers take as exported)
 
@@ -57,7 +57,7 @@ _HOMES = {  # public name -> (module, name there)
     "rank": ("analysis.sweeps.ranking", "rank"),
     "report": ("nsight", "report"),
     "run": ("emulate", "run"),
-    "sweep": ("sweeping.running", "sweep"),
+    "sweep": ("sweeping.runner", "sweep"),
 }
 
 _PACKAGES = ("cute_dsl", "cutile", "kernel_tuner", "models", "numba_cuda", "triton", "warp_lang")

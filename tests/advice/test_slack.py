@@ -10,7 +10,7 @@ from support.paths import EXAMPLES
 from support.unit_of_work import work
 from warpbound.advice import slack
 from warpbound.advice.goal import parse_target, with_goal
-from warpbound.advice.levers import FELT, Timed
+from warpbound.advice.sensitivity import FELT, Timed
 from warpbound.analysis.settings import Settings
 from warpbound.predict import Place
 from warpbound.workload import Workload

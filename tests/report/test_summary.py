@@ -11,9 +11,9 @@ from rich.console import Console
 from support.results import kernel_result
 from warpbound.cli import main
 from warpbound.emulate.guard_shares import NOTE
+from warpbound.report.confidence import ROUTINE, threats
 from warpbound.report.summary import MOST_THREATS, summary
 from warpbound.report.text import DETAILS, pages
-from warpbound.report.trust import ROUTINE, threats
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Error, Refusal
 

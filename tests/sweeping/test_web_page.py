@@ -13,7 +13,7 @@ from support.sweep_rows import rows
 from warpbound.page.app import application
 from warpbound.page.further_page import FurtherPage
 from warpbound.sweeping import storage, web_page
-from warpbound.sweeping.plane import MOST_DRAWN, Choice, picture, plane
+from warpbound.sweeping.parameter_plane import MOST_DRAWN, Choice, picture, plane
 
 PORT = 8050
 HERE = {"Host": f"127.0.0.1:{PORT}"}

@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from warpbound.analysis.accuracy import form
 from warpbound.analysis.answer import reworked, work_of
 from warpbound.analysis.interval import CLASSES
-from warpbound.analysis.sustained import settled
+from warpbound.analysis.sustained_clock import settled
 from warpbound.analysis.timing import launch_prediction
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError, MissingTool

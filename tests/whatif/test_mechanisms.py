@@ -69,8 +69,8 @@ def test_changes_have_their_mechanism(change: str, name: str) -> None:
 def quoted_changes() -> list[str]:
     """Constant sentences of alternatives in the sources of the what-ifs."""
     sources = [Path(code_changes.__file__), Path(launch_changes.__file__)]
-    files = [*sources, ROOT / "src/warpbound/analysis/launch_whatifs.py", ROOT / "src/warpbound/analysis/sustained.py"]
-    files.append(ROOT / "src/warpbound/analysis/cache_whatifs.py")
+    names = ("launch_whatifs", "sustained_clock", "cache_whatifs")
+    files = [*sources, *(ROOT / f"src/warpbound/analysis/{name}.py" for name in names)]
     text = "\n".join(path.read_text() for path in files).replace("{FILL}", launch_changes.FILL)
     text = text.replace("{LARGER}", launch_changes.LARGER)
     return re.findall(r"(?:Alternative\(|WhatIf\(|change = )f?\"([^\"]{9,})\"", text)

@@ -3,7 +3,7 @@
 Models   The order: the unfilled end of the grid, sectors that hold bytes nobody requested, bank conflicts, traffic
          beyond once, instructions beyond the operations, waiting of warps. What is left is launching, and what the
          board reaches below its peaks.
-Omits    Interactions: a step counts what it saves after those before it. `levers.shares` has no order.
+Omits    Interactions: a step counts what it saves after those before it. `sensitivity.shares` has no order.
 """
 
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 
 from warpbound.adapt.resources import eased
 from warpbound.advice.certificate import Certificate
-from warpbound.advice.levers import GONE, LATENCY, Timed, scaled
+from warpbound.advice.sensitivity import GONE, LATENCY, Timed, scaled
 from warpbound.predict import Place
 from warpbound.whatif.code_changes import COALESCED, of_the_work
 from warpbound.workload import Workload

@@ -5,16 +5,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 
-from warpbound.advice import levers, slack
+from warpbound.advice import sensitivity, slack
 from warpbound.advice.certificate import Certificate, certificate
 from warpbound.advice.gap import parts
-from warpbound.advice.levers import Timed
+from warpbound.advice.sensitivity import Timed
 from warpbound.advice.slack import Slack
 from warpbound.analysis.answer import result_of, reworked, work_of
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.static import Work
-from warpbound.analysis.sustained import settled
+from warpbound.analysis.sustained_clock import settled
 from warpbound.analysis.timing import times_of
 from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
@@ -90,8 +90,8 @@ def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
     cycles = {row.resource: row.cycles_per_warp for row in entry.bounds}
     x = Timed(work.whole, case.place, partial(times_of, case, work), entry.time_s, cycles)
     time_s = target.seconds(entry.time_s, least.time_s)
-    changes = [] if time_s < least.time_s or entry.time_s <= time_s else levers.least_changes(x, time_s)
-    shares, resources, lines = levers.shares(x), levers.slack(x), slack.of_lines(x)
+    changes = [] if time_s < least.time_s or entry.time_s <= time_s else sensitivity.least_changes(x, time_s)
+    shares, resources, lines = sensitivity.shares(x), sensitivity.slack(x), slack.of_lines(x)
     return Goal(
         target=target.words, target_s=time_s, reached=entry.time_s <= time_s, forbidden=time_s < least.time_s,
         certificate=_facts(least), share_of_certificate=least.time_s / entry.time_s,
@@ -105,7 +105,7 @@ def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
         ],
         interactions=[
             Interaction(changes=list(pair.changes), alone=list(pair.alone), together=pair.together)
-            for pair in levers.interactions(x)[:MOST_PAIRS]
+            for pair in sensitivity.interactions(x)[:MOST_PAIRS]
         ],
         lines=_line_slack(lines), instructions=_instruction_slack(case, work, lines),
         critical_line=_critical_line(entry),

@@ -10,7 +10,7 @@ Omits    More demand on a resource by more instructions: that is a resource's sl
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from warpbound.advice.levers import FELT, Timed
+from warpbound.advice.sensitivity import FELT, Timed
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Place, Schedule
 from warpbound.workload import Workload

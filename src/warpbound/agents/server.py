@@ -7,12 +7,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from warpbound.agents import tasks
-from warpbound.agents.checking import DEFAULT_TOLERANCE, Checked
 from warpbound.agents.claims import Verdict
 from warpbound.agents.explanations import Explanation, explain
 from warpbound.agents.questions import Question
+from warpbound.agents.result_checks import DEFAULT_TOLERANCE, Checked
 from warpbound.agents.short_answers import Change, Short
-from warpbound.agents.trying import TriedChanges, try_changes
+from warpbound.agents.tried_changes import TriedChanges, try_changes
 from warpbound.errors import MissingTool, WarpboundError, install
 from warpbound.limited_process import LimitedProcess
 from warpbound.quick_dataclasses import dataclass

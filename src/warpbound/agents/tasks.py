@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from warpbound.agents.checking import Checked, run_and_check
 from warpbound.agents.claims import Verdict, check
 from warpbound.agents.questions import Question, answer, kernels_of, launch_of
+from warpbound.agents.result_checks import Checked, run_and_check
 from warpbound.agents.short_answers import Change, Short, change, short
 from warpbound.analysis import kept_answers
 from warpbound.analysis.review import resolved_difference

@@ -21,7 +21,7 @@ from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_th
 from warpbound.analysis.multicast import multicast_changes
 from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
-from warpbound.analysis.sustained import drawn_watts, limiter, power_whatifs, settled, source
+from warpbound.analysis.sustained_clock import drawn_watts, limiter, power_whatifs, settled, source
 from warpbound.analysis.tile_whatifs import tile_changes
 from warpbound.analysis.timing import (
     LONGEST_NOTE,

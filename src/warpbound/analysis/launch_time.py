@@ -9,7 +9,7 @@ from warpbound.analysis.answer import assumptions, confidence, frame, idle_count
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
-from warpbound.analysis.sustained import limiter, settled, source
+from warpbound.analysis.sustained_clock import limiter, settled, source
 from warpbound.analysis.timing import at_predicted_rate, launch_prediction, time_and_costs
 from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch

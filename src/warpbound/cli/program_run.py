@@ -61,21 +61,21 @@ def run(
     from warpbound.emulate.limits import PASS, REFUSE
     from warpbound.errors import InputError
     from warpbound.programs import report
-    from warpbound.programs.server import How, run_program
-    from warpbound.programs.session import Choice
+    from warpbound.programs.server import RunOptions, run_program
+    from warpbound.programs.session import LaunchChoice
 
     board = machine.gpu(gpu)
     if not board.board:
         reason = f"{board.name} is an architecture, not a board: a program needs one."
         raise InputError(reason, "`warpbound gpus` lists the boards.")
-    choice = Choice(execute == "all", _chooser(kernel_name, launch_skip, launch_count), frozenset(checks))
+    choice = LaunchChoice(execute == "all", _chooser(kernel_name, launch_skip, launch_count), frozenset(checks))
     with tempfile.TemporaryDirectory(prefix="warpbound-") as folder:
         program = _program(words[0], board, include, options, Path(folder))
         output = sys.stderr.fileno() if form != "text" and out is None else None
         sys.stdout.flush()
         signal.signal(signal.SIGTERM, lambda *_: sys.exit(ENDED))  # so that temporary files go
         settings = Settings(out_of_bounds=PASS if lenient else REFUSE, failed_assertions=PASS)  # executing reports them
-        how = How(board, choice, settings, timeout, output)
+        how = RunOptions(board, choice, settings, timeout, output)
         ended, log = run_program(program, words[1:], how)
     answer = report.report(command_line(), words[0], how, ended, log)
     if trace:

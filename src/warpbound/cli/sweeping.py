@@ -36,10 +36,10 @@ def sweep(  # noqa: PLR0913  (each is an option)
     """
     from warpbound.report.document import as_json
     from warpbound.sweeping import storage
-    from warpbound.sweeping.findings import summary
+    from warpbound.sweeping.pareto_fronts import summary
     from warpbound.sweeping.plan import plan
-    from warpbound.sweeping.running import default_out
-    from warpbound.sweeping.running import sweep as computed
+    from warpbound.sweeping.runner import default_out
+    from warpbound.sweeping.runner import sweep as computed
     from warpbound.sweeping.text import pages
 
     is_plan = Path(file).suffix != ".parquet"

@@ -64,7 +64,7 @@ class Path:
         self.queue: list[int] = []
         self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the sides of an unknown branch meet
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
-        self.rounds: dict[int, list[Iteration]] = {}  # branch of a counted loop -> its last rounds
+        self.iterations: dict[int, list[Iteration]] = {}  # branch of a counted loop -> its last iterations
         self.steps, self.cost = 0.0, 1.0  # so far; of one more
 
     def follow(self, share: float = 1.0) -> None:
@@ -112,7 +112,7 @@ class Path:
         others = ~here[:, None, None]
         self.waiting = {at: rest for at, mask in self.waiting.items() if (rest := mask & others).any()}
         self.queue = sorted(self.waiting)
-        self.rounds.clear()
+        self.iterations.clear()
         part._follow(share)
         self.key[few], self.length[few], self.lanes[few] = part.key, part.length, part.lanes
         self.complete &= part.complete
@@ -134,7 +134,7 @@ class Path:
             at: [(region, of(lanes)) for region, lanes in regions] for at, regions in self.forgotten.items()
         }
         part.compared = {at: (of(first), of(second)) for at, (first, second) in self.compared.items()}
-        part.rounds, part.cost = {}, COST_OF_FEW
+        part.iterations, part.cost = {}, COST_OF_FEW
         return part
 
     def _count(self, instructions: int, lanes: Mask) -> None:
@@ -275,10 +275,10 @@ class Path:
         jumping = lanes & active
         if jumping.any():
             if at in self.counted:
-                self._count_rounds(self.counted[at], jumping)
+                self._count_iterations(self.counted[at], jumping)
             self._send(place, jumping)
         else:
-            self.rounds.pop(at, None)
+            self.iterations.pop(at, None)
         staying = lanes & ~active
         if staying.any():
             self._send(at + 1, staying)
@@ -311,39 +311,41 @@ class Path:
             return None
         return (self.alive & ~lanes).any(axis=-1, keepdims=True) if np.ndim(lanes) else np.bool_(0)
 
-    def _count_rounds(self, loop: CountedLoop, lanes: Mask) -> None:
+    def _count_iterations(self, loop: CountedLoop, lanes: Mask) -> None:
         """Execute at once all iterations that are like the last three of these lanes."""
         places = [("R", n) for n in loop.registers] + [("P", n) for n in loop.flags]
         if not self.x.known(places) or not all(at in self.compared for at in loop.comparisons):
-            self.rounds.pop(loop.branch, None)
+            self.iterations.pop(loop.branch, None)
             return
-        last = self.rounds.setdefault(loop.branch, [])
+        last = self.iterations.setdefault(loop.branch, [])
         last.append(iteration_end(loop, self.x, lanes, self.compared))
         if len(last) < ROUNDS_SEEN:
             return
         three = (last[-3], last[-2], last[-1])
         last.clear()
-        rounds = iterations_alike(self.code, loop, three)
-        if rounds is None or not rounds.any():
+        iterations = iterations_alike(self.code, loop, three)
+        if iterations is None or not iterations.any():
             return
-        advance(loop, self.x, three, rounds)
-        most = np.broadcast_to(rounds.max(axis=-1, keepdims=True), (*rounds.shape[:2], 1)) if rounds.ndim else rounds
+        advance(loop, self.x, three, iterations)
+        most = iterations
+        if iterations.ndim:
+            most = np.broadcast_to(iterations.max(axis=-1, keepdims=True), (*iterations.shape[:2], 1))
         each = loop.branch + 1 - loop.header
-        if rounds.ndim:
+        if iterations.ndim:
             alike = each * (self.warps // most.shape[1])
             self.length += alike * most[:, :, 0].sum(axis=1)
-            self.lanes += alike * (self.width // rounds.shape[2]) * rounds.sum(axis=(1, 2))
-            self._note_rounds(loop.branch, rounds)
+            self.lanes += alike * (self.width // iterations.shape[2]) * iterations.sum(axis=(1, 2))
+            self._note_iterations(loop.branch, iterations)
         else:
-            self.length += each * int(rounds) * self.warps
-            self.lanes += each * int(rounds) * self.warps * self.width
+            self.length += each * int(iterations) * self.warps
+            self.lanes += each * int(iterations) * self.warps * self.width
 
-    def _note_rounds(self, at: int, rounds: Any) -> None:
+    def _note_iterations(self, at: int, iterations: Any) -> None:
         """Add numbers of iterations to the keys of the blocks, where blocks may differ in them."""
-        if rounds.shape[0] == 1:
+        if iterations.shape[0] == 1:
             return
-        weights = odd_numbers(at, rounds[0].size).reshape(rounds.shape[1:])
-        word = (rounds.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
+        weights = odd_numbers(at, iterations[0].size).reshape(iterations.shape[1:])
+        word = (iterations.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
         self.key = with_word(self.key, at, word)
 
     def _both_ways(self, at: int) -> bool:

@@ -145,10 +145,10 @@ def iterations_alike(code: Code, loop: CountedLoop, last: tuple[Iteration, Itera
         counts.append(iterations_unchanged(relation, *sides))
     if not counts:
         return None
-    rounds = reduce(np.minimum, counts)
-    if (np.where(lanes, rounds, 0) >= ENDLESS).any():
+    iterations = reduce(np.minimum, counts)
+    if (np.where(lanes, iterations, 0) >= ENDLESS).any():
         return None
-    return np.where(lanes, rounds, 0)
+    return np.where(lanes, iterations, 0)
 
 
 def _alike(first: Value, second: Value, lanes: Mask) -> bool:
@@ -175,8 +175,8 @@ def iterations_unchanged(relation: str, first: Side, second: Side) -> Ints:
     if relation in ("EQ", "NE"):
         divisor = np.where(step == 0, 1, step)
         meets = (step != 0) & (-apart % divisor == 0) & (-apart // divisor > 0)
-        rounds = np.where(meets, -apart // divisor - 1, ENDLESS)
-        rounds = np.where((apart == 0) & (step != 0), 0, rounds)
+        iterations = np.where(meets, -apart // divisor - 1, ENDLESS)
+        iterations = np.where((apart == 0) & (step != 0), 0, iterations)
     else:
         if relation in ("GT", "GE"):
             apart, step = -apart, -step
@@ -184,8 +184,8 @@ def iterations_unchanged(relation: str, first: Side, second: Side) -> Ints:
         up, down = np.where(step > 0, step, 1), np.where(step < 0, -step, 1)
         holds = np.where(step > 0, (-limit - 1) // up, ENDLESS)
         fails = np.where(step < 0, limit // down, ENDLESS)
-        rounds = np.where(limit < 0, holds, fails)
-    return reduce(np.minimum, [rounds, *(until_wrap(*side) for side in (first, second))])
+        iterations = np.where(limit < 0, holds, fails)
+    return reduce(np.minimum, [iterations, *(until_wrap(*side) for side in (first, second))])
 
 
 def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
@@ -194,10 +194,10 @@ def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
     return np.where(step == 0, ENDLESS, room // np.maximum(1, np.abs(step)))
 
 
-def advance(loop: CountedLoop, x: Registers, last: tuple[Iteration, Iteration, Iteration], rounds: Any) -> None:
+def advance(loop: CountedLoop, x: Registers, last: tuple[Iteration, Iteration, Iteration], iterations: Any) -> None:
     """The registers this many iterations later, for the lanes that continue."""
     mask, x.mask = x.mask, last[2].lanes
     for register, middle, now in zip(loop.registers, last[1].registers, last[2].registers, strict=True):
         step = (now - middle).astype(np.uint64)
-        x.put(register, ((now + step * rounds.astype(np.uint64)) & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
+        x.put(register, ((now + step * iterations.astype(np.uint64)) & np.uint64(0xFFFF_FFFF)).astype(np.uint32))
     x.mask = mask

@@ -23,28 +23,28 @@ def moved(piece: Piece, by: Steps) -> Piece:
     return replace(piece, addresses=piece.addresses.astype(np.int64, copy=False) + by)
 
 
-def extend(rows: Rows, round_: Sequence[tuple[Piece, Steps]], rounds: int) -> int:
+def extend(rows: Rows, iteration: Sequence[tuple[Piece, Steps]], iterations: int) -> int:
     """Record an iteration's accesses for up to that many more iterations; returns for how many.
 
-    round_ : the accesses, and the bytes by which each lane moves from one iteration to the next. Returns 0 where lanes
-    of one warp move apart, or where there are few iterations.
+    iteration : the accesses, and the bytes by which each lane moves from one iteration to the next. Returns 0 if lanes
+    of one warp move apart, or if there are few iterations.
     """
-    each = [_steps_of_warps(piece, step) for piece, step in round_]
+    each = [_steps_of_warps(piece, step) for piece, step in iteration]
     if any(steps is None for steps in each):
         return 0
     steps = np.concatenate([steps for steps in each if steps is not None])
     period = next(period for period in PERIODS if not (period * steps % ALIGNMENT_B).any())
-    times = rounds // period
+    times = iterations // period
     if times < 2:
         return 0
-    first_round = Rows(rows.base, packs=False)
+    first_iteration = Rows(rows.base, packs=False)
     for number in range(1, period + 1):
-        first_round.pieces += [moved(piece, number * step) for piece, step in round_]
-    first_round.pack(1 + period * len(steps))  # as one, of which all rounds are copies
-    first, shifts = first_round.older[0], np.arange(times)[:, None] * (period * np.tile(steps, period))
+        first_iteration.pieces += [moved(piece, number * step) for piece, step in iteration]
+    first_iteration.pack(1 + period * len(steps))  # as one, of which all iterations are copies
+    first, shifts = first_iteration.older[0], np.arange(times)[:, None] * (period * np.tile(steps, period))
     if rows.pieces:
         rows.pack()
-    rows.keys += first_round.keys
+    rows.keys += first_iteration.keys
     rows.older.append(
         replace(
             first, instruction=np.tile(first.instruction, times), warp=np.tile(first.warp, times),

@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from warpbound.emulate.trace_recorder import Counts, Recording
 
 SETTLED = 2  # iterations in a row after which a loop is watched
-WATCHED = 3  # rounds that show two steps
+WATCHED = 3  # iterations that show two steps
 LAST = 2  # iterations before the end of a steady state that are executed
 FEWEST = 4  # iterations that are worth leaving out
 PATIENCE = 1024  # arrivals, at most, for which a loop that did not become steady is left alone
 MOST_MOVED = 1 << 12  # accesses to shared memory in omitted iterations that are recognised
 LARGEST = 1 << 22  # instructions of a stream that are added at once
-LONGEST_WAY = 1 << 16  # instructions of a watched iteration
+LONGEST_PATH = 1 << 16  # instructions of a watched iteration
 MOST_WATCHED_B = 1 << 26  # of the addresses of such an iteration
 SIZE_CHECKED = 512  # instructions after which its size is looked at again
 
@@ -48,7 +48,7 @@ class _Iteration:
     """One executed iteration: its path, the values written at each place, those that have to stay, the operands of
     comparisons and their places, the accesses."""
 
-    way: list[int]
+    path: list[int]
     words: list[Value]
     flags: list[Value]
     operands: list[tuple[int, Value, Value]]
@@ -58,12 +58,12 @@ class _Iteration:
 
     def is_large(self) -> bool:
         """Whether it is too long to be watched."""
-        if len(self.way) % SIZE_CHECKED:
+        if len(self.path) % SIZE_CHECKED:
             return False
         before = self.looked_at[-1] if self.looked_at else 0
         self.sizes.update((id(piece), piece.addresses.nbytes) for _, piece in self.accesses[before:])
         self.looked_at.append(len(self.accesses))
-        return len(self.way) >= LONGEST_WAY or sum(self.sizes.values()) > MOST_WATCHED_B
+        return len(self.path) >= LONGEST_PATH or sum(self.sizes.values()) > MOST_WATCHED_B
 
 
 @dataclass(frozen=True)
@@ -123,21 +123,21 @@ class SteadyIterations:
 
         Returns where to continue, as a handler does; None if the loop has not ended and its next iteration may run.
         """
-        loop, rounds, before = self.loops[at], list[_Iteration](), None
+        loop, iterations, before = self.loops[at], list[_Iteration](), None
         first, last = min(loop.body), max(loop.body) + 1
         for rounds_left in range(WATCHED - 1, -1, -1):
             before = self.recording.counts_of(first, last) if not rounds_left else None
-            this_round = self._watched(loop)
-            if isinstance(this_round, _Left):
+            this_iteration = self._watched(loop)
+            if isinstance(this_iteration, _Left):
                 self._put_off(at)
-                return None if this_round.move == at else this_round.move
-            rounds.append(this_round)
-        count = min(self._alike(rounds), LARGEST // len(rounds[-1].way))
+                return None if this_iteration.move == at else this_iteration.move
+            iterations.append(this_iteration)
+        count = min(self._alike(iterations), LARGEST // len(iterations[-1].path))
         self._in_a_row[at] = 0
         if count < FEWEST or before is None:
             self._put_off(at)
         else:
-            self._leave_out(loop, rounds, count, before)
+            self._leave_out(loop, iterations, count, before)
         return None
 
     def _put_off(self, at: int) -> None:
@@ -147,50 +147,50 @@ class SteadyIterations:
 
     def _watched(self, loop: SteadyLoop) -> _Iteration | _Left:
         """Execute an iteration."""
-        this_round, at, ready = _Iteration([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
-        self.recording.seen = this_round.accesses
+        this_iteration, at, ready = _Iteration([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
+        self.recording.seen = this_iteration.accesses
         try:
             while True:
-                if at not in loop.body or ready or (this_round.way and this_round.is_large()):
+                if at not in loop.body or ready or (this_iteration.path and this_iteration.is_large()):
                     return _Left(at)
-                at = self._execute(loop, this_round, at)
+                at = self._execute(loop, this_iteration, at)
                 if at == loop.first:
                     break
         finally:
             self.recording.seen = None
-        this_round.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
-        return this_round
+        this_iteration.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
+        return this_iteration
 
-    def _execute(self, loop: SteadyLoop, this_round: _Iteration, at: int) -> int:
+    def _execute(self, loop: SteadyLoop, this_iteration: _Iteration, at: int) -> int:
         """Execute one instruction of an iteration and note its effects; returns the next one, or STOP."""
         chunk, recording, x = self.chunk, self.recording, self.chunk.x
         chunk.at = at
         recording.note(x, at)
-        this_round.way.append(at)
+        this_iteration.path.append(at)
         if at in loop.comparisons:
             first, second = self.comparisons[at]
-            this_round.operands.append((at, _kept(first(x)), _kept(second(x))))
-        this_round.flags.extend(_kept(_read(x, name)) for name in loop.fixed.get(at, ()))
+            this_iteration.operands.append((at, _kept(first(x)), _kept(second(x))))
+        this_iteration.flags.extend(_kept(_read(x, name)) for name in loop.fixed.get(at, ()))
         if at in self.shifted:
             source, by = self.shifted[at]
-            this_round.words.append(source(x) << by)
+            this_iteration.words.append(source(x) << by)
         move: int | None = chunk.handlers[at](x)
         for name in loop.writers.get(at, ()):
-            (this_round.flags if "P" in name else this_round.words).append(_kept(_read(x, name)))
+            (this_iteration.flags if "P" in name else this_iteration.words).append(_kept(_read(x, name)))
         chunk.steps += 1
         x.clock += 1
         chunk.wrote = chunk.wrote or chunk.writes[at]
         return at + 1 if move is None else move
 
-    def _alike(self, rounds: list[_Iteration]) -> int:
+    def _alike(self, iterations: list[_Iteration]) -> int:
         """Iterations after the last one that are like it."""
         code, endless = self.chunk.kernel.program.instructions, int(ENDLESS)
-        if not all(a.way == b.way and len(a.accesses) == len(b.accesses) for a, b in pairwise(rounds)):
+        if not all(a.path == b.path and len(a.accesses) == len(b.accesses) for a, b in pairwise(iterations)):
             return 0
-        flags = [each.flags for each in rounds]
+        flags = [each.flags for each in iterations]
         if not all(_equal(a, b) for pair in pairwise(flags) for a, b in zip(*pair, strict=True)):
             return 0
-        limits = self._limits(rounds, code)
+        limits = self._limits(iterations, code)
         fewest = endless
         for limit in limits:
             fewest = min(fewest, limit)
@@ -198,13 +198,13 @@ class SteadyIterations:
                 return 0
         return 0 if fewest >= endless else fewest - LAST
 
-    def _limits(self, rounds: list[_Iteration], code: tuple[Instruction, ...]) -> Iterator[int]:
+    def _limits(self, iterations: list[_Iteration], code: tuple[Instruction, ...]) -> Iterator[int]:
         """For how many iterations each word, comparison and access continues as before."""
-        for operands in zip(*(each.operands for each in rounds), strict=True):
+        for operands in zip(*(each.operands for each in iterations), strict=True):
             yield _until_decided_otherwise(code[operands[0][0]].modifiers, [each[1:] for each in operands])
-        for words in zip(*(each.words for each in rounds), strict=True):
+        for words in zip(*(each.words for each in iterations), strict=True):
             yield _until_a_word_wraps(*words)
-        for each in zip(*(each.accesses for each in rounds), strict=True):
+        for each in zip(*(each.accesses for each in iterations), strict=True):
             yield self._until_outside([piece for _, piece in each], {space for space, _ in each})
 
     def _until_outside(self, pieces: list[Piece], spaces: set[str]) -> int:
@@ -241,13 +241,15 @@ class SteadyIterations:
         room = np.where(step > 0, window.size - lane_bytes(code) - at, at)[step != 0]
         return int((room // np.abs(step[step != 0])).min())
 
-    def _leave_out(self, loop: SteadyLoop, rounds: list[_Iteration], count: int, before: "tuple[Counts, ...]") -> None:
+    def _leave_out(
+        self, loop: SteadyLoop, iterations: list[_Iteration], count: int, before: "tuple[Counts, ...]"
+    ) -> None:
         """Count and record that many iterations, and advance the registers."""
         x, recording = self.chunk.x, self.recording
-        first, last, way = min(loop.body), max(loop.body) + 1, np.array(rounds[-1].way, np.int32)
-        recording.repeat(first, last, np.tile(way, count), count, before)
+        first, last, path = min(loop.body), max(loop.body) + 1, np.array(iterations[-1].path, np.int32)
+        recording.repeat(first, last, np.tile(path, count), count, before)
         steps, in_shared = [], []
-        for (_, old), (space, piece) in zip(rounds[-2].accesses, rounds[-1].accesses, strict=True):
+        for (_, old), (space, piece) in zip(iterations[-2].accesses, iterations[-1].accesses, strict=True):
             if space == "global":
                 steps.append((piece, _step(old, piece)))
             elif old is piece or not (step := _step(old, piece)).any():
@@ -265,13 +267,13 @@ class SteadyIterations:
                 recording.append("global", further := moved(piece, number * step))
                 self._note_contents(further)
         changed = [name for name in loop.changed if "P" not in name]
-        end = len(rounds[-1].words)
+        end = len(iterations[-1].words)
         for name, old, now in zip(
-            changed, rounds[-2].words[end - len(changed) :], rounds[-1].words[end - len(changed) :], strict=True
+            changed, iterations[-2].words[end - len(changed) :], iterations[-1].words[end - len(changed) :], strict=True
         ):
             if not _equal(now, old):
                 _write(x, name, now + (now - old) * np.uint32(count))
-        x.clock += count * len(way)
+        x.clock += count * len(path)
 
     def _add_shared(self, piece: Piece, step: NDArray[np.int64], count: int) -> None:
         """Record an access to shared memory whose address moves, for this many iterations; repeats are counted."""
@@ -347,13 +349,13 @@ def _until_a_word_wraps(before: Value, middle: Value, now: Value) -> int:
     return min(rooms)
 
 
-def _until_decided_otherwise(modifiers: tuple[str, ...], rounds: list[tuple[Value, Value]]) -> int:
+def _until_decided_otherwise(modifiers: tuple[str, ...], iterations: list[tuple[Value, Value]]) -> int:
     """Iterations for which a comparison keeps its result."""
     relation = next((word for word in modifiers if word in RELATIONS), None)
     if relation is None:
         return 0
     kind, sides = np.dtype(np.uint32 if "U32" in modifiers else np.int32), []
-    for before, middle, now in zip(*rounds, strict=True):
+    for before, middle, now in zip(*iterations, strict=True):
         step = now - middle
         if not _equal(step, middle - before) or ("EX" in modifiers and np.any(step)):
             return 0

@@ -272,15 +272,15 @@ class Recording:
         self.dropped += count * (not has_room)
         return has_room
 
-    def extend(self, round_: Sequence[tuple[Piece, NDArray[np.int64]]], rounds: int) -> int:
+    def extend(self, iteration: Sequence[tuple[Piece, NDArray[np.int64]]], iterations: int) -> int:
         """Record accesses of global memory for more iterations, as far as there is room; returns for how many."""
         each = len(self._warps)
-        room = (MOST_ACCESSES - self.kept) // max(1, each * len(round_))
-        rounds_added = extend(self.rows["global"], round_, min(rounds, room)) if round_ else rounds
-        self.kept += rounds_added * each * len(round_)
-        for piece, _ in round_:
-            self.noted[piece.instruction] += rounds_added * each
-        return rounds_added
+        room = (MOST_ACCESSES - self.kept) // max(1, each * len(iteration))
+        iterations_added = extend(self.rows["global"], iteration, min(iterations, room)) if iteration else iterations
+        self.kept += iterations_added * each * len(iteration)
+        for piece, _ in iteration:
+            self.noted[piece.instruction] += iterations_added * each
+        return iterations_added
 
     def is_full(self, first: int, last: int) -> bool:
         """Whether no more accesses of instructions first .. last - 1 are recorded."""

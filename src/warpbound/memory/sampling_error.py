@@ -39,19 +39,20 @@ BY_AXES = 2  # blocks along each axis that show what adjacent ones share
 
 def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
     """Of the traffic of `sectors`; None with fewer than two blocks that stand for others."""
-    way = sectors.way
-    weights = _weights(way)
+    past_l1 = sectors.past_l1
+    weights = _weights(past_l1)
     if len(weights) >= of_blocks:
         return Errors()
     if (weights > 1).sum() < 2:
         return None
-    each = _by_block(way, sectors.weight, sectors.levels, sectors.traffic, weights)
+    each = _by_block(past_l1, sectors.weight, sectors.levels, sectors.traffic, weights)
     totals = {name: float(weights @ values) for name, values in each.items()}
-    like = _like_ends(way, sectors.weight, weights)
+    like = _like_ends(past_l1, sectors.weight, weights)
     less = max(sectors.traffic.unordered, sectors.traffic.unpacked)
     order = {"fetched": less, "missed": less / SECTOR_B}
-    single = _mostly_alone_in_class(way, weights)
-    apart = [] if single else [_totals(part, *beyond(part)) for part in (half(way, blocks) for blocks in halves(way))]
+    single = _mostly_alone_in_class(past_l1, weights)
+    parts = [] if single else [half(past_l1, blocks) for blocks in halves(past_l1)]
+    apart = [_totals(part, *beyond(part)) for part in parts]
 
     def of(name: str, by: str = "") -> float:
         """Of a total, or of its ratio to another one."""
@@ -60,7 +61,7 @@ def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
             return 0.0
         ratio = totals[name] / below
         values = each[name] - (ratio * each[by] if by else 0.0)
-        scatter, ends = _spread(values, weights, like, _class_effect(way, values))
+        scatter, ends = _spread(values, weights, like, _class_effect(past_l1, values))
         if single:
             return float(np.linalg.norm([scatter, order.get(name, 0.0)])) / below
         first, second = (part[name] / max(1.0, part[by]) if by else part[name] for part in apart)
@@ -72,19 +73,19 @@ def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
     return Errors(of("hits", "loads"), of("read"), of("missed", "past"), of("fetched"), of("written"))
 
 
-def halves(way: PastL1) -> tuple[Flags, Flags]:
+def halves(past_l1: PastL1) -> tuple[Flags, Flags]:
     """Two halves of the sampled blocks, (b,) each: every other one of those alone.
 
     Both have the blocks that represent only themselves, neighbours, which show the sharing of adjacent blocks, and
     blocks that are the only ones of their class. If all blocks have neighbours, one half has the first blocks and the
     other the last; if these would not show neighbours along each axis, both have all.
     """
-    numbers, weights = way.sample.blocks, _weights(way)
-    order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(way.sample.grid))
+    numbers, weights = past_l1.sample.blocks, _weights(past_l1)
+    order, patch = np.argsort(numbers, kind="stable"), BY_AXES ** len(extents(past_l1.sample.grid))
     inner = order[weights[order] > 1]
     steps = np.diff(numbers[inner]) == 1
     alone = ~(np.append(steps, False) | np.append(False, steps))
-    classes = _classes(way)
+    classes = _classes(past_l1)
     several = np.bincount(classes[inner], minlength=len(numbers))[classes[inner]] > 1
     parted = inner[alone & several] if alone.any() else inner[: len(inner) * (len(inner) >= 2 * patch)]
     place = np.arange(len(parted))
@@ -94,11 +95,11 @@ def halves(way: PastL1) -> tuple[Flags, Flags]:
     return result[0], result[1]
 
 
-def _classes(way: PastL1) -> NDArray[np.int64]:
+def _classes(past_l1: PastL1) -> NDArray[np.int64]:
     """The class of each sampled block, (b,), below the number of blocks; 0 for all where they are not told apart."""
-    of_class = way.how.of_class
+    of_class = past_l1.how.of_class
     if of_class is None:
-        return np.zeros(len(way.sample.blocks), np.int64)
+        return np.zeros(len(past_l1.sample.blocks), np.int64)
     return np.asarray(np.unique(of_class, return_inverse=True)[1].ravel(), np.int64)
 
 
@@ -110,29 +111,29 @@ def _place_in_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
     return place
 
 
-def half(way: PastL1, blocks: Flags) -> PastL1:
+def half(past_l1: PastL1, blocks: Flags) -> PastL1:
     """The served levels of the sectors of some blocks, (b,), which also represent the other blocks of their classes."""
-    weights, classes = _weights(way), _classes(way)
+    weights, classes = _weights(past_l1), _classes(past_l1)
     inner = weights > 1
     every, some = (np.bincount(classes, weights * choice, len(weights)) for choice in (inner, inner & blocks))
     more = np.where(inner, np.divide(every, some, out=np.ones(len(weights)), where=some > 0)[classes], 1.0)
-    sectors, own = way.dram_sectors, np.flatnonzero(blocks[way.dram_sectors.block])
+    sectors, own = past_l1.dram_sectors, np.flatnonzero(blocks[past_l1.dram_sectors.block])
     number = np.cumsum(blocks) - 1
     block = sectors.block[own]
     return replace(
-        way,
-        sectors=way.sectors.some(own),
-        near=replace(way.near, **{name: values[own] for name, values in vars(way.near).items()}),
+        past_l1,
+        sectors=past_l1.sectors.some(own),
+        near=replace(past_l1.near, **{name: values[own] for name, values in vars(past_l1.near).items()}),
         dram_sectors=replace(
             sectors, sector=sectors.sector[own], kind=sectors.kind[own], block=number[block],
             weight=sectors.weight[own] * more[block], partly=sectors.partly[own],
             pairs=sectors.pairs.of_blocks(blocks, own),
         ),
         sample=replace(
-            way.sample, blocks=way.sample.blocks[blocks], of_class=_of(blocks, way.sample.of_class),
-            weights=None if way.sample.weights is None else (weights * more)[blocks],
+            past_l1.sample, blocks=past_l1.sample.blocks[blocks], of_class=_of(blocks, past_l1.sample.of_class),
+            weights=None if past_l1.sample.weights is None else (weights * more)[blocks],
         ),
-        how=replace(way.how, weights=(weights * more)[blocks], of_class=_of(blocks, way.how.of_class)),
+        how=replace(past_l1.how, weights=(weights * more)[blocks], of_class=_of(blocks, past_l1.how.of_class)),
     )  # fmt: skip
 
 
@@ -141,27 +142,28 @@ def _of(blocks: Flags, of_class: NDArray[np.int64] | None) -> NDArray[np.int64] 
     return None if of_class is None else of_class[blocks]
 
 
-def _weights(way: PastL1) -> Reals:
+def _weights(past_l1: PastL1) -> Reals:
     """Blocks that each sampled block stands for, (b,)."""
-    blocks = len(way.sample.blocks)
-    weights = way.how.weights
-    return np.full(blocks, way.sample.of_blocks / blocks) if weights is None else weights
+    blocks = len(past_l1.sample.blocks)
+    weights = past_l1.how.weights
+    return np.full(blocks, past_l1.sample.of_blocks / blocks) if weights is None else weights
 
 
-def _totals(way: PastL1, levels: Levels, traffic: DramTraffic) -> Mapping[str, float]:
+def _totals(past_l1: PastL1, levels: Levels, traffic: DramTraffic) -> Mapping[str, float]:
     """Of the launch, by the names of `_by_block`."""
-    each = _by_block(way, way.dram_sectors.weight, levels, traffic, np.ones(len(way.sample.blocks)))
+    each = _by_block(past_l1, past_l1.dram_sectors.weight, levels, traffic, np.ones(len(past_l1.sample.blocks)))
     return {name: float(values.sum()) for name, values in each.items()}
 
 
-def _by_block(way: PastL1, weight: Reals, levels: Levels, traffic: DramTraffic, weights: Reals) -> dict[str, Reals]:
+def _by_block(past_l1: PastL1, weight: Reals, levels: Levels, traffic: DramTraffic, weights: Reals) -> dict[str, Reals]:
     """What each sampled block does, (b,) each, from the weight of its sectors and of itself."""
-    loads, in_l1 = way.dram_sectors.kind == READ, levels.level == L1
+    loads, in_l1 = past_l1.dram_sectors.kind == READ, levels.level == L1
 
     def by_block(values: Flags | Reals) -> Reals:
-        return np.asarray(np.bincount(way.dram_sectors.block, weight * values, len(weights)) / weights)
+        return np.asarray(np.bincount(past_l1.dram_sectors.block, weight * values, len(weights)) / weights)
 
-    missed, stored = by_block(_evened(way.dram_sectors.pairs.number_of_access, weight, traffic.share)), by_block(~loads)
+    missed = by_block(_evened(past_l1.dram_sectors.pairs.number_of_access, weight, traffic.share))
+    stored = by_block(~loads)
     return {
         "loads": by_block(loads), "hits": by_block(loads & in_l1), "read": by_block(loads & ~in_l1),
         "past": by_block(~in_l1), "missed": missed, "fetched": SECTOR_B * missed,
@@ -175,10 +177,10 @@ def _evened(number: NDArray[np.int64], weight: Reals, values: Reals) -> Reals:
     return np.asarray(np.divide(above, below, out=np.zeros(len(below)), where=below > 0)[number])
 
 
-def _like_ends(way: PastL1, weight: Reals, weights: Reals) -> Reals:
+def _like_ends(past_l1: PastL1, weight: Reals, weights: Reals) -> Reals:
     """Share of the other blocks that may be like each sampled one, (b,)."""
-    sample, inner = way.sample, weights > 1
-    requested = np.bincount(way.dram_sectors.block, weight, len(weights)) / weights
+    sample, inner = past_l1.sample, weights > 1
+    requested = np.bincount(past_l1.dram_sectors.block, weight, len(weights)) / weights
     cut = (sample.blocks == sample.of_blocks - 1) & (requested > 0) & (requested < requested[inner].mean())
     rows = sample.of_blocks / sample.row
     sides = sum(1 / blocks for blocks in (sample.row, rows) if blocks > 1)
@@ -186,18 +188,18 @@ def _like_ends(way: PastL1, weight: Reals, weights: Reals) -> Reals:
     return np.asarray(np.where(cut, min(sides, unseen), unseen))
 
 
-def _class_effect(way: PastL1, values: Reals) -> Reals:
+def _class_effect(past_l1: PastL1, values: Reals) -> Reals:
     """The part of each block's value that its class explains, (b,); zeros where all are of one class."""
-    of_class = way.how.of_class
+    of_class = past_l1.how.of_class
     if of_class is None or (of_class == of_class[0]).all():
         return np.zeros(len(values))
-    length = way.how.length
+    length = past_l1.how.length
     return values - apart_from_class(values, of_class, values if length is None else length)
 
 
-def _mostly_alone_in_class(way: PastL1, weights: Reals) -> bool:
+def _mostly_alone_in_class(past_l1: PastL1, weights: Reals) -> bool:
     """Whether most blocks that stand for others are the only ones of their class: halves would differ by that alone."""
-    of_class = way.how.of_class
+    of_class = past_l1.how.of_class
     if of_class is None:
         return False
     return bool((np.bincount(of_class)[of_class[weights > 1]] == 1).mean() > 0.5)

@@ -99,8 +99,8 @@ class ServedSectors:
     """The followed sectors, first global then local ones, with the level that serves them, (m,) each.
 
     weight : sectors of the launch that each represents. sampled_loads : loads in the sample by instruction, followed
-    or not, (instructions,). answered_with : place of the sector with which each is answered, if that is under way; else
-    its own.
+    or not, (instructions,). answered_with : place of the sector with which each is answered, if that is under way;
+    else its own.
     """
 
     instruction: NDArray[np.int32]
@@ -108,7 +108,7 @@ class ServedSectors:
     line: NDArray[np.int64]
     kind: NDArray[np.int8]
     weight: Reals
-    way: PastL1
+    past_l1: PastL1
     sampled_loads: Reals
     answered_with: NDArray[np.int64]
     levels: Levels
@@ -117,7 +117,7 @@ class ServedSectors:
     @property
     def part(self) -> float:
         """Share of all lines that is followed."""
-        return self.way.part
+        return self.past_l1.part
 
     @property
     def l1_hits(self) -> float:
@@ -147,7 +147,7 @@ class ServedSectors:
     @property
     def cut(self) -> float:
         """Stored sectors of the launch of which a store changes a part."""
-        return float(self.weight[self.way.dram_sectors.partly].sum())
+        return float(self.weight[self.past_l1.dram_sectors.partly].sum())
 
     @property
     def far(self) -> float:
@@ -244,10 +244,10 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     sample = Sampled(
         trace.blocks, trace.of_blocks, at_once, grid, repeated / len(trace.warps), how.weights, how.of_class
     )
-    past_l1 = np.array([requests.bypasses_l1(instruction) for instruction in program.instructions] or [False])
+    bypass = np.array([requests.bypasses_l1(instruction) for instruction in program.instructions] or [False])
     rows = Rows(
         kind,
-        ~past_l1[instruction],
+        ~bypass[instruction],
         rank,
         ahead,
         plan.sm[block],
@@ -258,11 +258,11 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     from_l1 = near(followed_sectors, rows, machine, part, how.method)
     streamed = l2_priorities.streams(program.instructions)[instruction[at]]
     priority = _priority(trace, followed_sectors, arrays, streamed, how.persisting)
-    way = PastL1(followed_sectors, from_l1, rows, sectors, sample, arrays, machine, part, priority, how)
+    past_l1 = PastL1(followed_sectors, from_l1, rows, sectors, sample, arrays, machine, part, priority, how)
     loads = added(instruction, (kind == READ).astype(np.float64), size)
     where = (instruction[at], at, followed_sectors.sector >> 2, sectors.kind, sectors.weight)
-    with_miss = _answered_with(program, trace, parts, way)
-    return ServedSectors(*where, way, loads, with_miss, *beyond(way))
+    with_miss = _answered_with(program, trace, parts, past_l1)
+    return ServedSectors(*where, past_l1, loads, with_miss, *beyond(past_l1))
 
 
 def _priority(
@@ -276,21 +276,22 @@ def _priority(
     return l2_priorities.of_arrays(array_of(sectors.sector, arrays), streamed, persisting)
 
 
-def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], way: PastL1) -> NDArray[np.int64]:
+def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], past_l1: PastL1) -> NDArray[np.int64]:
     """As of `ServedSectors`: for loads of global memory, by the longest recorded warp's waits."""
-    at, accesses = way.sectors.row, parts[0].accesses
-    own = np.flatnonzero((way.rows.kind[at] == READ) & (at < len(accesses.warp)))
+    at, accesses = past_l1.sectors.row, parts[0].accesses
+    own = np.flatnonzero((past_l1.rows.kind[at] == READ) & (at < len(accesses.warp)))
     result = np.arange(len(at))
-    if not trace.streams or not way.near.hit[own].any():
+    if not trace.streams or not past_l1.near.hit[own].any():
         return result
     recorded = np.zeros(len(program.instructions), bool)
     recorded[accesses.instruction] = True
     stream = max(trace.streams.values(), key=len)
     warp = accesses.warp.astype(np.int64)
     when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
-    resident = (way.rows.turn * way.machine.sm_count + way.rows.sm)[at[own]]
+    resident = (past_l1.rows.turn * past_l1.machine.sm_count + past_l1.rows.sm)[at[own]]
     way_of_warp = pending_hits.course(program.instructions, stream, recorded)
-    loaded = pending_hits.Loaded(way.sectors.sector[own], resident, way.rows.rank[at[own]], way.near.hit[own], when)
+    sectors, rank, hit = past_l1.sectors.sector[own], past_l1.rows.rank[at[own]], past_l1.near.hit[own]
+    loaded = pending_hits.Loaded(sectors, resident, rank, hit, when)
     with_miss = pending_hits.answered_with(loaded, way_of_warp)
     result[own] = own[with_miss]
     return result
@@ -303,13 +304,14 @@ def _bytes_of_lane(program: Program, parts: tuple[Space, Space]) -> NDArray[np.i
     return np.concatenate([whole, np.minimum(WORD_B, words)])
 
 
-def beyond(way: PastL1) -> tuple[Levels, dram.DramTraffic]:
+def beyond(past_l1: PastL1) -> tuple[Levels, dram.DramTraffic]:
     """The levels that serve the sectors past L1, and the DRAM traffic of the launch."""
-    prints = dram.L2Footprints(way.dram_sectors, way.sample, way.arrays, way.machine, way.part, way.priority)
-    how = way.how.method, way.how.cache if prints.complete else "cold"
-    where = way.machine, way.part, prints.shares_of_l2(), prints.priority
-    result = levels(way.sectors, way.rows, way.near, where, how)
-    return result, dram.dram_traffic(prints, result, way.how.cache)
+    x = past_l1
+    prints = dram.L2Footprints(x.dram_sectors, x.sample, x.arrays, x.machine, x.part, x.priority)
+    how = past_l1.how.method, past_l1.how.cache if prints.complete else "cold"
+    where = past_l1.machine, past_l1.part, prints.shares_of_l2(), prints.priority
+    result = levels(past_l1.sectors, past_l1.rows, past_l1.near, where, how)
+    return result, dram.dram_traffic(prints, result, past_l1.how.cache)
 
 
 def step_and_age(

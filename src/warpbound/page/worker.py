@@ -124,7 +124,7 @@ class Analyzer:
         from warpbound.analysis import Settings
         from warpbound.analysis.answer import launch_facts, result_of
         from warpbound.analysis.case import case_of
-        from warpbound.analysis.sustained import settled
+        from warpbound.analysis.sustained_clock import settled
         from warpbound.models import MODELS
         from warpbound.page.kernel_sources import launch_of, program_of
         from warpbound.page.work_overrides import overridden_case, overridden_counts, overridden_program

@@ -20,13 +20,13 @@ from warpbound.program.cubin import is_cubin
 from warpbound.program.cuda import compile_cuda, compilers_of
 from warpbound.program.fatbin import is_binary
 from warpbound.program.header_packages import MissingHeader
+from warpbound.program.includers import includers
 from warpbound.program.issue_table_notes import with_issue_table_notes
 from warpbound.program.kernel import Program
 from warpbound.program.kernel_names import named, plain_name, spelled
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.proxy_registers import with_likely_registers
-from warpbound.program.runners import runners
 
 __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
 
@@ -153,7 +153,7 @@ def _from_runner(
 
     own = {signature.name for signature in kernels_of(text, {}).signatures}
     words = compilers_of(text, options.compiler)
-    for runner, word in product(runners(source) if own else (), words):
+    for runner, word in product(includers(source) if own else (), words):
         own_folders = dict.fromkeys((runner.parent, source.parent.resolve()))  # one of two spellings, to be found by it
         within = replace(options, include=(*own_folders, *options.include), home=runner.parent, compiler=word)
         try:

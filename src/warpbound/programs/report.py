@@ -5,8 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from warpbound.machine import Gpu
 from warpbound.programs.protocol import UNORDERED
-from warpbound.programs.server import Ended, How
-from warpbound.programs.session import Done, Log
+from warpbound.programs.server import EndedProgram, RunOptions
+from warpbound.programs.session import EndedLaunch, Log
 from warpbound.result.program_run import Activity, ProgramRun, RunKernel, RunLaunch
 from warpbound.result.quantities import SCHEMA_VERSION
 
@@ -16,7 +16,7 @@ STRAY = (
 )
 
 
-def report(command: str, program: str, how: How, ended: Ended, log: Log) -> ProgramRun:
+def report(command: str, program: str, how: RunOptions, ended: EndedProgram, log: Log) -> ProgramRun:
     """The answer of `run`."""
     board = how.board
     launches = [_launch(number, launch, board) for number, launch in enumerate(log.launches, 1)]
@@ -35,7 +35,7 @@ def _strays(log: Log) -> Iterator[str]:
         yield f"{kernel}: {STRAY.format(lanes=lanes)}"
 
 
-def _ending(ended: Ended) -> list[str]:
+def _ending(ended: EndedProgram) -> list[str]:
     if ended.stopped:
         return ["The program did not end in time and was stopped."]
     if ended.signal_name:
@@ -43,7 +43,7 @@ def _ending(ended: Ended) -> list[str]:
     return []
 
 
-def _launch(number: int, launch: Done, board: Gpu) -> RunLaunch:
+def _launch(number: int, launch: EndedLaunch, board: Gpu) -> RunLaunch:
     request, timing = launch.request, launch.timing
     result = timing.result if timing else None
     instructions = result.warp_instructions if result else None

@@ -18,14 +18,14 @@ from warpbound.programs import protocol, runtime_build
 from warpbound.programs.executable import Executable
 from warpbound.programs.freed_memory import keep_freed_memory
 from warpbound.programs.launches import Predictor
-from warpbound.programs.session import Choice, Log, Session
+from warpbound.programs.session import LaunchChoice, Log, Session
 from warpbound.quick_dataclasses import dataclass
 
 LAST_WORDS_S = 10.0  # that a connection may take to be answered after the program has ended
 
 
 @dataclass(frozen=True)
-class Ended:
+class EndedProgram:
     """A program that is over. exit_code : as a shell gives it, 128 + n for signal n. stopped : it took too long."""
 
     exit_code: int
@@ -34,17 +34,17 @@ class Ended:
 
 
 @dataclass(frozen=True)
-class How:
-    """How a program runs. output : file descriptor for what it prints; None: ours."""
+class RunOptions:
+    """RunOptions a program runs. output : file descriptor for what it prints; None: ours."""
 
     board: Gpu
-    choice: Choice
+    choice: LaunchChoice
     settings: Settings = DEFAULT
     timeout_s: float | None = None
     output: int | None = None
 
 
-def run_program(program: Executable, arguments: Sequence[str], how: How) -> tuple[Ended, Log]:
+def run_program(program: Executable, arguments: Sequence[str], how: RunOptions) -> tuple[EndedProgram, Log]:
     """Run a program to its end. Temporary files are gone afterwards."""
     with tempfile.TemporaryDirectory(prefix="warpbound-") as folder:
         path = Path(folder)
@@ -77,7 +77,7 @@ def _preloaded(program: Executable, folder: Path) -> dict[str, str]:
     return {"LD_PRELOAD": ":".join(preload)}
 
 
-def _started(command: list[str], environment: dict[str, str], how: How) -> Ended:
+def _started(command: list[str], environment: dict[str, str], how: RunOptions) -> EndedProgram:
     try:
         process = subprocess.Popen(command, env=environment, stdout=how.output)
     except OSError as failed:
@@ -88,18 +88,18 @@ def _started(command: list[str], environment: dict[str, str], how: How) -> Ended
     except subprocess.TimeoutExpired:
         process.kill()
         process.wait()
-        return Ended(124, stopped=True)
+        return EndedProgram(124, stopped=True)
     except (KeyboardInterrupt, SystemExit):
         process.terminate()
         process.wait()
         raise
-    return Ended(128 - code, signal.Signals(-code).name) if code < 0 else Ended(code)
+    return EndedProgram(128 - code, signal.Signals(-code).name) if code < 0 else EndedProgram(code)
 
 
 class _Server:
     """Accepts the processes of a program and answers each in a thread of its own, one question at a time."""
 
-    def __init__(self, listener: socket.socket, how: How) -> None:
+    def __init__(self, listener: socket.socket, how: RunOptions) -> None:
         self.listener = listener
         self.how, self.log, self.predictor = how, Log(), Predictor(how.board, how.settings)
         self.turn = threading.Lock()

@@ -31,7 +31,7 @@ LARGEST_GRID, LARGEST_BLOCK = (2**31 - 1, 65535, 65535), (1024, 1024, 64)
 
 
 @dataclass(frozen=True)
-class Choice:
+class LaunchChoice:
     """Which launches are executed in full and predicted.
 
     every_block : all blocks are executed, so that results are true. timed : whether a launch (kernel's title, number of
@@ -44,7 +44,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Done:
+class EndedLaunch:
     """A launch that has ended."""
 
     request: Request
@@ -57,7 +57,7 @@ class Done:
 class Log:
     """The records of all programs of a run, for the report."""
 
-    launches: list[Done] = field(default_factory=list)
+    launches: list[EndedLaunch] = field(default_factory=list)
     unsupported: dict[str, int] = field(default_factory=dict)
     problems: list[str] = field(default_factory=list)
     strays: dict[str, int] = field(default_factory=dict)  # by kernel, as of `Executor`
@@ -71,7 +71,7 @@ class Log:
 class Session:
     """The device of one process."""
 
-    def __init__(self, board: Gpu, predictor: Predictor, choice: Choice, log: Log) -> None:
+    def __init__(self, board: Gpu, predictor: Predictor, choice: LaunchChoice, log: Log) -> None:
         self.board, self.predictor, self.choice, self.log = board, predictor, choice, log
         self.heap = Heap(capacity(board))
         self.executor = Executor(self.heap, predictor.settings.out_of_bounds)
@@ -277,7 +277,7 @@ class Session:
                 how = "all" if self.executor.execute(request, output, instructions) else "repeated"
             except KernelFailure as failure:
                 how, error = "failed", self._failure(failure)
-        self.log.launches.append(Done(request, timing, how, start))
+        self.log.launches.append(EndedLaunch(request, timing, how, start))
         self.log.busy_s = self.executor.seconds
         return Answer(error=error, output=b"".join(output))
 

@@ -10,10 +10,10 @@ from rich.text import Text
 
 from warpbound.report import detail_tables
 from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
+from warpbound.report.confidence import expected_error, routine_notes, threats, ungiven, widest
 from warpbound.report.formatting import capital, count
 from warpbound.report.pipelines import sentences
 from warpbound.report.tables import open_table
-from warpbound.report.trust import expected_error, routine_notes, threats, ungiven, widest
 from warpbound.report.verdict import classes, hiding, no_time, tightest, time
 from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult, Loop

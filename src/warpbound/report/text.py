@@ -11,13 +11,13 @@ from rich.text import Text
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report import bottleneck_tables, detail_tables
 from warpbound.report.accesses import accesses
+from warpbound.report.confidence import confidence
 from warpbound.report.formatting import kernel_labels
 from warpbound.report.goal import goal
 from warpbound.report.pipelines import pipelines
 from warpbound.report.refusals import why
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.summary import TITLE, shown_threats, summary
-from warpbound.report.trust import confidence
 from warpbound.report.verdict import verdict
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal

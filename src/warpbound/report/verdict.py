@@ -9,8 +9,8 @@ from rich.text import Text
 
 from warpbound.parameter_packing import declared_dtype
 from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
+from warpbound.report.confidence import ungiven
 from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
-from warpbound.report.trust import ungiven
 from warpbound.result.code import Parameter
 from warpbound.result.kernel import Bound, KernelResult
 from warpbound.result.what_if import HIDE_MORE

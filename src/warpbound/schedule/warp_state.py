@@ -18,16 +18,16 @@ Board = int | str
 _FIXED = (("fixed", 1.0),)
 
 
-class _Up(NamedTuple):
+class _Raise(NamedTuple):
     """One raise of a scoreboard: until when, by which position, and the loads that it covers."""
 
     until: float
     position: int
     loads: tuple[int, ...]
 
-    def moved(self, places: int, cycles: float) -> "_Up":
+    def moved(self, places: int, cycles: float) -> "_Raise":
         """The same raise this many positions and cycles further on."""
-        return _Up(self.until + cycles, self.position + places, tuple(at + places for at in self.loads))
+        return _Raise(self.until + cycles, self.position + places, tuple(at + places for at in self.loads))
 
 
 class Step(NamedTuple):
@@ -63,8 +63,8 @@ class Warp:
         self.instructions, self.waits, self.read_step = instructions, waits, step
         self.steps: dict[int, Step] = {}
         self.free = 0.0
-        self.up: dict[Board, list[_Up]] = {}
-        self.uncovered: dict[str, _Up] = {}  # queue -> its results without a scoreboard
+        self.up: dict[Board, list[_Raise]] = {}
+        self.uncovered: dict[str, _Raise] = {}  # queue -> its results without a scoreboard
         self.taken: dict[str, float] = {}  # queue -> cycle from which its unit is free
         self.open_loads: list[int] = []
         self.closed_before = 0  # position from which loads are in no phase yet
@@ -100,7 +100,7 @@ class Warp:
             if wait.queue or wait.loads or step.writes:
                 self._produce(step, wait, position)
             if step.source_board is not None:
-                self.up.setdefault(step.source_board, []).append(_Up(issue + wait.source_wait, position, ()))
+                self.up.setdefault(step.source_board, []).append(_Raise(issue + wait.source_wait, position, ()))
 
     def _lengthen(self, step: Step, index: int, after: int | None) -> None:
         """Correction of the issue gap: fewer or more cycles, by the loads in flight or a taken branch."""
@@ -156,7 +156,7 @@ class Warp:
         start = max(self.issue[position], self.taken.get(wait.queue, 0.0))
         if wait.busy:
             self.taken[wait.queue] = start + wait.busy
-        up = _Up(start + wait.write, position, (position,) if wait.loads else ())
+        up = _Raise(start + wait.write, position, (position,) if wait.loads else ())
         if wait.loads:
             self.open_loads.append(position)
         uncovered = self.uncovered.pop(wait.queue, None) if wait.queue else None
@@ -183,10 +183,10 @@ class Warp:
             tuple(self._oldest_open(self.up.get(board, ())) for board in sorted(awaited, key=str)),
         )
 
-    def _ahead(self, up: _Up) -> tuple[float, int]:
+    def _ahead(self, up: _Raise) -> tuple[float, int]:
         return round(up.until - self.free, 6), len(self.issue) - up.position
 
-    def _oldest_open(self, raised: Sequence[_Up]) -> int:
+    def _oldest_open(self, raised: Sequence[_Raise]) -> int:
         """Distance to the oldest load that this scoreboard covers and that belongs to no phase yet; 0: none."""
         loads = (load for up in raised for load in up.loads if load >= self.closed_before)
         return len(self.issue) - min(loads, default=len(self.issue))
@@ -195,7 +195,7 @@ class Warp:
         """The state, and all that decides the attribution of later cycles: equal ones, equal records from then on."""
         here, now = len(self.issue), self.free
 
-        def told(up: _Up) -> object:
+        def told(up: _Raise) -> object:
             loads = tuple((here - at, at >= self.closed_before) for at in up.loads)
             return max(0.0, round(up.until - now, 6)), here - up.position, loads
 

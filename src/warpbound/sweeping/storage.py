@@ -14,7 +14,7 @@ import numpy as np
 
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.sweeping.plan import Plan
-from warpbound.sweeping.predicting import Configuration
+from warpbound.sweeping.predictions import Configuration
 from warpbound.sweeping.work_units import WorkUnit
 
 WORDS = ("unit", "source", "launch", "kernel", "gpu", "defines", "bottleneck", "error")

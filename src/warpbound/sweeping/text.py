@@ -8,7 +8,7 @@ from rich.text import Text
 
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, count, resource_words, seconds
-from warpbound.sweeping.findings import Front, FrontPoint, Sufficient, Summary
+from warpbound.sweeping.pareto_fronts import Front, FrontPoint, Sufficient, Summary
 
 
 def pages(summary: Summary, top: int) -> Iterator[RenderableType]:

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from warpbound.report.formatting import count
-from warpbound.sweeping import plane, storage
-from warpbound.sweeping.findings import Summary, summary
-from warpbound.sweeping.plane import Choice, Plane
+from warpbound.sweeping import parameter_plane, storage
+from warpbound.sweeping.parameter_plane import Choice, Plane
+from warpbound.sweeping.pareto_fronts import Summary, summary
 from warpbound.sweeping.text import boards_pages, points_table
 
 SCRIPT = "for (const field of document.querySelectorAll('select')) field.onchange = () => field.form.submit();\n"
@@ -26,17 +26,17 @@ def page(path: Path, query: Mapping[str, str]) -> str:
     Raises InputError where there are no results yet, MissingTool without the extra.
     """
     rows = storage.so_far(path)
-    kernels, boards, objectives = plane.choices(rows)
+    kernels, boards, objectives = parameter_plane.choices(rows)
     names = [f"{source}, {launch}" for source, launch in kernels]
     source, launch = kernels[_place(names, query.get("kernel", ""))]
     gpu = query.get("gpu", "")
     x = objectives[_place(objectives, query.get("x", "time_s"))] if objectives else "time_s"
     others = [name for name in objectives if name != x] or [x]
-    usual = next((name for name in others if name.endswith(plane.TIMES)), "registers")
+    usual = next((name for name in others if name.endswith(parameter_plane.TIMES)), "registers")
     y = others[_place(others, query.get("y", usual))]
     choice = Choice(source, launch, gpu if gpu in boards else "", x, y)
     target = TARGETS[_place(TARGETS, query.get("target", "1.5"))]
-    words = {name: plane.described(name)[0] for name in objectives}
+    words = {name: parameter_plane.described(name)[0] for name in objectives}
     fields = (
         ("kernel", "Kernel and launch", {name: name for name in names}, f"{source}, {launch}"),
         ("gpu", "Board", {"": "all boards", **{board: board for board in boards}}, choice.gpu),
@@ -44,7 +44,7 @@ def page(path: Path, query: Mapping[str, str]) -> str:
         ("y", "Upwards", {name: words[name] for name in others if name in words}, y),
         ("target", "Boards for a speed-up of", {each: f"{each}x" for each in TARGETS}, target),
     )
-    return _html(path, fields, plane.plane(rows, choice), summary(rows, float(target)))
+    return _html(path, fields, parameter_plane.plane(rows, choice), summary(rows, float(target)))
 
 
 def _place(names: Sequence[str], word: str) -> int:
@@ -59,7 +59,7 @@ def _html(path: Path, fields: Sequence[tuple[str, str, Mapping[str, str], str]],
 
     missing = f", {all_.without_answer} without an answer" if all_.without_answer else ""
     form = Markup("").join(_field(Markup, *field) for field in fields)
-    parts = [Markup('<figure class="plot">{}</figure>').format(Markup(svg(plane.picture(plane_))))]
+    parts = [Markup('<figure class="plot">{}</figure>').format(Markup(svg(parameter_plane.picture(plane_))))]
     if plane_.front:
         rows = plane_.front[:ROWS]
         parts.append(Markup("<h3>The front</h3><p>{}</p>").format(FRONT))

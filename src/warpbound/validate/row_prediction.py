@@ -12,7 +12,7 @@ from warpbound.analysis.answer import launch_facts, reworked, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.interval import HeldSeconds
 from warpbound.analysis.settings import Settings
-from warpbound.analysis.sustained import settled
+from warpbound.analysis.sustained_clock import settled
 from warpbound.analysis.timing import before_form, class_of, held_clock_seconds, launch_of
 from warpbound.analysis.workload_prediction import before_form as before_form_of_work
 from warpbound.analysis.workload_prediction import launched as launched_work

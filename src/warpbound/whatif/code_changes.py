@@ -13,7 +13,7 @@ from warpbound.predict import Place, predict
 from warpbound.quick_dataclasses import dataclass
 from warpbound.whatif.alternative import Alternative, without
 from warpbound.whatif.parallelism import ILP, doubled, fewer_waits, interleaved
-from warpbound.whatif.trees import shuffled
+from warpbound.whatif.reduction_trees import shuffled
 from warpbound.workload import Memory, Workload
 
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4

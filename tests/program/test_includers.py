@@ -10,7 +10,7 @@ from warpbound.program import source_files
 from warpbound.program.compile_options import Options
 from warpbound.program.compiler_output import Compiled
 from warpbound.program.header_packages import MissingHeader
-from warpbound.program.runners import runners
+from warpbound.program.includers import includers
 from warpbound.program.source_files import programs
 
 KERNEL = "__global__ void scale(real *x) { x[threadIdx.x] *= FACTOR; }\n"
@@ -34,7 +34,7 @@ def written(root: Path, files: dict[str, str]) -> Path:
 
 
 def names(root: Path, target: str) -> list[str]:
-    return [str(path.relative_to(root.resolve())) for path in runners(root / target)]
+    return [str(path.relative_to(root.resolve())) for path in includers(root / target)]
 
 
 def test_the_file_that_includes_another_by_way_of_headers_is_its_runner(tmp_path: Path) -> None:

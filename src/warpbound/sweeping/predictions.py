@@ -17,7 +17,7 @@ from warpbound.analysis.answer import reworked, work_of
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.static import Work
-from warpbound.analysis.sustained import settled
+from warpbound.analysis.sustained_clock import settled
 from warpbound.analysis.timing import idle_s, launch_of, longest_s_of, merged_arrays, share_of_waves
 from warpbound.analysis.working_blocks import Execute
 from warpbound.emulate import Trace

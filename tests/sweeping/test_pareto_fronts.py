@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from support.sweep_rows import rows
-from warpbound.sweeping.findings import dominated, summary
+from warpbound.sweeping.pareto_fronts import dominated, summary
 
 
 def brute_force(values):

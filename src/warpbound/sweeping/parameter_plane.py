@@ -9,7 +9,14 @@ from numpy.typing import NDArray
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
 from warpbound.report.formatting import count
-from warpbound.sweeping.findings import OBJECTIVES, FrontPoint, columns_of, front_points, parameters_of, subjects_of
+from warpbound.sweeping.pareto_fronts import (
+    OBJECTIVES,
+    FrontPoint,
+    columns_of,
+    front_points,
+    parameters_of,
+    subjects_of,
+)
 
 QUANTITIES = {  # column -> words, unit, units in one of the column's
     "time_s": ("time of a launch", "us", 1e6),

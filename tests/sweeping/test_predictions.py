@@ -16,7 +16,7 @@ from warpbound.machine import PARAMETERS, override
 from warpbound.sweeping import storage
 from warpbound.sweeping.board_arrays import ARRAYS
 from warpbound.sweeping.plan import plan
-from warpbound.sweeping.predicting import configurations
+from warpbound.sweeping.predictions import configurations
 from warpbound.sweeping.work_units import work_units
 
 pytestmark = pytest.mark.cuda

@@ -14,7 +14,7 @@ from warpbound.errors import InputError, MissingTool, install
 from warpbound.forked_process import processors
 from warpbound.sweeping import storage
 from warpbound.sweeping.plan import Plan, plan
-from warpbound.sweeping.predicting import configurations
+from warpbound.sweeping.predictions import configurations
 from warpbound.sweeping.work_units import WorkUnit, work_units
 
 Progress = Callable[[int, int], None]  # points that have answers, of how many

@@ -47,7 +47,7 @@ class Timed:
 
 
 @dataclass(frozen=True)
-class Lever:
+class DemandReduction:
     """The least change that reaches a time: shares of the demands on these resources that may stay."""
 
     resources: tuple[str, ...]
@@ -82,14 +82,14 @@ def resources(x: Timed) -> list[str]:
     return sorted(own, key=lambda name: -x.cycles[name])
 
 
-def least_changes(x: Timed, target_s: float) -> list[Lever]:
+def least_changes(x: Timed, target_s: float) -> list[DemandReduction]:
     """Of each resource alone, and of each pair where none alone suffices, the largest demand that meets the target."""
     names = resources(x)[:MOST_PLAYERS]
     single = list(_reaching(x, [(name,) for name in names], target_s))
     return sorted(single or _reaching(x, list(combinations(names, 2)), target_s), key=lambda lever: -lever.remaining)
 
 
-def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> Iterator[Lever]:
+def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> Iterator[DemandReduction]:
     """For each group of resources the largest share of LEFT that meets the target."""
     works = [_all_scaled(x.work, group, share) for group in groups for share in LEFT]
     times = x.times(works)
@@ -97,7 +97,7 @@ def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> I
         own = times[number * len(LEFT) : (number + 1) * len(LEFT)]
         place_reached = next((place for place, time_s in enumerate(own) if time_s <= target_s), None)
         if place_reached is not None:
-            yield Lever(group, LEFT[place_reached], own[place_reached])
+            yield DemandReduction(group, LEFT[place_reached], own[place_reached])
 
 
 def _all_scaled(work: Workload, names: Sequence[str], share: float) -> Workload:

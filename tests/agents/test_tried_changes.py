@@ -8,7 +8,7 @@ import pytest
 pytest.importorskip("mcp")
 
 from support.mcp_client import asked
-from warpbound.agents.trying import Deadline
+from warpbound.agents.tried_changes import Deadline
 
 pytestmark = pytest.mark.cuda
 

@@ -14,7 +14,7 @@ _READ = (*COMPILED, ".cuh", ".h", ".hpp", ".hxx", ".inl", ".inc")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.M)
 
 
-def runners(path: Path, most: int = 3) -> tuple[Path, ...]:
+def includers(path: Path, most: int = 3) -> tuple[Path, ...]:
     """The files to compile that include `path`, also by way of headers: the most direct first, then the nearest.
 
     Files of the repository around `path` alone.

@@ -16,7 +16,7 @@ import distributed
 
 from warpbound.sweeping import storage
 from warpbound.sweeping.plan import plan
-from warpbound.sweeping.running import answer, sweep
+from warpbound.sweeping.runner import answer, sweep
 from warpbound.sweeping.work_units import work_units
 
 pytestmark = pytest.mark.cuda

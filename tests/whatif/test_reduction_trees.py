@@ -7,7 +7,7 @@ import pytest
 from support.unit_of_work import BOARD, PLACE, work
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.machine import gpu
-from warpbound.whatif.trees import MOST_STEPS, WITHIN_A_WARP, shuffled
+from warpbound.whatif.reduction_trees import MOST_STEPS, WITHIN_A_WARP, shuffled
 from warpbound.workload import Memory, Piece
 
 LOAD = Piece(1.0, 1.0, 0.2, 1.0, {"issue": 0.25, "shared": 0.25})
