@@ -157,7 +157,7 @@ def test_fences_without_a_lane_cost_nothing():
     case = case_of(program, warpbound.gpu("b200"), launch, DEFAULT)
     trace, _, traffic = work_of(case).sample_run
     timing, levels = waits(program.instructions, case.latency, served_by(traffic)), served_by(traffic)
-    own, all_on = trace.meetings, replace(trace.meetings, off=(frozenset(),) * len(trace.meetings.blocks))
+    own, all_on = trace.mbarrier_log, replace(trace.mbarrier_log, off=(frozenset(),) * len(trace.mbarrier_log.blocks))
     assert any(timing[at].hold for off in own.off for at in off)
     skipped, paid = (recorded_course(case, each, timing, levels).cycles for each in (own, all_on))
     assert skipped < paid - 100

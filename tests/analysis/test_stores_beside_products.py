@@ -59,8 +59,8 @@ def test_sums_of_two_tiles_have_to_fit_into_tensor_memory():
     """With twice the loads, 512 columns of sums."""
     case, work = executed(4096)
     trace, *rest = work.sample_run
-    wide = replace(trace.meetings, streams=tuple(np.tile(stream, 2) for stream in trace.meetings.streams))
-    assert offered(case, replace(work, sample_run=(replace(trace, meetings=wide), *rest))) is None
+    wide = replace(trace.mbarrier_log, streams=tuple(np.tile(stream, 2) for stream in trace.mbarrier_log.streams))
+    assert offered(case, replace(work, sample_run=(replace(trace, mbarrier_log=wide), *rest))) is None
 
 
 def test_tensor_memory_limits_what_less_shared_memory_would_admit():

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
 from warpbound.workload.joint_waits import joint_waits
 from warpbound.workload.pipelined_block import Timeline
 
@@ -25,12 +25,12 @@ def passes(*barriers, ended=1):
 
 def found(streams, events, blocks=(0, 0), ends=(90.0, 90.0), done=((DONE, 50.0),), **changes):
     issued, none_off = tuple(np.array(stream, np.int32) for stream in streams), (frozenset(),) * len(streams)
-    meetings = Meetings(tuple(blocks), issued, tuple(events), none_off)
+    mbarrier_log = MbarrierLog(tuple(blocks), issued, tuple(events), none_off)
     course = Timeline(
         cycles=90.0, waited=({},) * len(streams), fills=(), engine_busy=0.0, longest=((), 0.0), whole=True,
         phase_ends={(barrier, 0): cycle for barrier, cycle in done}, ends=tuple(ends),
     )  # fmt: skip
-    return joint_waits(meetings, replace(course, **changes))
+    return joint_waits(mbarrier_log, replace(course, **changes))
 
 
 def test_both_wait_once_and_go_on():

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import warpbound
 from support.paths import ROOT
-from warpbound.emulate.meetings import Kind
+from warpbound.emulate.mbarrier_log import Kind
 from warpbound.emulate.traced_blocks import trace
 from warpbound.latency import memory_latency, waits
 from warpbound.program import programs
@@ -63,12 +63,12 @@ def block(stages):
     """What the block does at its barriers, its code, and how long instructions take."""
     own, zeros = program(stages), np.zeros((TILE, ROUNDS * DEPTH), np.float16)
     memory = memory_latency(warpbound.gpu("h100-sxm"), 1.83e9)
-    return trace(own, launch(stages, zeros, zeros), [0]).meetings, own.instructions, waits(own.instructions, memory)
+    return trace(own, launch(stages, zeros, zeros), [0]).mbarrier_log, own.instructions, waits(own.instructions, memory)
 
 
-def course(stages, speed, meetings=None):
+def course(stages, speed, log=None):
     recorded, code, timing = block(stages)
-    return timeline(meetings or recorded, [Parts(code, timing)] * len(recorded.blocks), speed, 4)
+    return timeline(log or recorded, [Parts(code, timing)] * len(recorded.blocks), speed, 4)
 
 
 def ring(stages, speed):
@@ -83,8 +83,8 @@ def test_the_product_equals_numpys():
 
 
 def test_each_stage_is_filled_in_turn_and_freed_by_its_own_barrier():
-    meetings, *_ = block(4)
-    copies = [event for events in meetings.events[0].values() for event in events if event.kind is Kind.COPY]
+    log, *_ = block(4)
+    copies = [event for events in log.events[0].values() for event in events if event.kind is Kind.COPY]
     assert len(copies) == 2 * ROUNDS
     assert sum(event.size_B for event in copies) == ROUNDS * STAGE_B
     filled = ring(4, engine())
@@ -139,12 +139,12 @@ def test_no_engine_beats_its_resources_and_more_stages_cost_nothing(speed):
 
 
 def test_who_waits_for_what_was_not_recorded_has_no_course():
-    meetings, *_ = block(4)
-    alone = replace(meetings, events=({}, *meetings.events[1:]))
-    events = {at: [event for event in many if event.kind is not Kind.COPY] for at, many in meetings.events[0].items()}
+    log, *_ = block(4)
+    alone = replace(log, events=({}, *log.events[1:]))
+    events = {at: [event for event in many if event.kind is not Kind.COPY] for at, many in log.events[0].items()}
     assert course(4, engine(), alone) is not None  # nobody has to come: phases without events are over
-    first = next(at for at, many in meetings.events[0].items() if many[0].kind is Kind.COPY)
-    never = replace(meetings.events[0][first][0], barriers=((1 << 50, 0),))
+    first = next(at for at, many in log.events[0].items() if many[0].kind is Kind.COPY)
+    never = replace(log.events[0][first][0], barriers=((1 << 50, 0),))
     waiting = replace(never, kind=Kind.TEST, barriers=((1 << 50, 1),))
-    stuck = replace(meetings, events=(events | {first: [waiting, never]}, *meetings.events[1:]))
+    stuck = replace(log, events=(events | {first: [waiting, never]}, *log.events[1:]))
     assert course(4, engine(), stuck) is None

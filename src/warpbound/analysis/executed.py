@@ -253,9 +253,9 @@ def _loops(
 
 def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ...]:
     """Whether waits at mbarriers are timed, and on what that rests."""
-    if trace.meetings is None:
+    if trace.mbarrier_log is None:
         return ()
-    timed = recorded_course(case, trace.meetings, _waits(case, traffic), served_by(traffic))
+    timed = recorded_course(case, trace.mbarrier_log, _waits(case, traffic), served_by(traffic))
     return (ASSUMED,) if timed is not None and timed.fills else () if timed is not None else (NOTE,)
 
 

@@ -15,7 +15,7 @@ from warpbound.adapt.resources import per_sm_cycle
 from warpbound.analysis.case import Case
 from warpbound.board_parameters import PARAMETERS
 from warpbound.emulate import Trace
-from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
 from warpbound.latency import Shares
 from warpbound.machine import Gpu
 from warpbound.program.instruction import Instruction
@@ -47,7 +47,7 @@ class Block:
     """A block that was recorded: what its warps do at mbarriers, how long instructions take, who serves its copies."""
 
     case: Case
-    meetings: Meetings
+    mbarrier_log: MbarrierLog
     waits: Sequence[Wait]
     levels: Served
 
@@ -57,22 +57,22 @@ class Block:
         for other, course in courses:
             if other == engine:
                 return course
-        course = self.with_meetings(self.meetings, engine)
+        course = self.with_mbarrier_log(self.mbarrier_log, engine)
         courses.append((engine, course))
         return course
 
-    def with_meetings(self, meetings: Meetings, engine: CopyEngine) -> Timeline | None:
+    def with_mbarrier_log(self, mbarrier_log: MbarrierLog, engine: CopyEngine) -> Timeline | None:
         """The block in time with other stages."""
-        return timeline(meetings, self._simulation.code, engine, self.case.gpu.limits.sub_cores)
+        return timeline(mbarrier_log, self._simulation.code, engine, self.case.gpu.limits.sub_cores)
 
     @property
     def _simulation(self) -> "_Simulation":
-        return _simulation(self.meetings, self.case.program.instructions, self.waits)
+        return _simulation(self.mbarrier_log, self.case.program.instructions, self.waits)
 
     @property
     def copies(self) -> list[int]:
         """The instructions that copy."""
-        events = (item for events in self.meetings.events for item in events.items())
+        events = (item for events in self.mbarrier_log.events for item in events.items())
         return sorted({at for at, many in events if any(event.kind is Kind.COPY for event in many)})
 
     def line(self, at: int) -> int:
@@ -90,12 +90,12 @@ class _Simulation:
 
 
 @remember(4)
-def _simulation(meetings: Meetings, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> _Simulation:
+def _simulation(mbarrier_log: MbarrierLog, instructions: Sequence[Instruction], waits: Sequence[Wait]) -> _Simulation:
     codes: dict[frozenset[int], Parts] = {}
-    for off in meetings.off:
+    for off in mbarrier_log.off:
         changed = _idle(off, waits)
         codes.setdefault(changed, Parts(instructions, _without(changed, waits)))
-    return _Simulation(tuple(codes[_idle(off, waits)] for off in meetings.off), [])
+    return _Simulation(tuple(codes[_idle(off, waits)] for off in mbarrier_log.off), [])
 
 
 def _idle(off: frozenset[int], waits: Sequence[Wait]) -> frozenset[int]:
@@ -162,47 +162,48 @@ def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
 
 def held(case: Case, trace: Trace, waits: tuple[Wait, ...], levels: Served) -> tuple[Wait, ...]:
     """The waits with those at mbarriers: at each test the mean time that the block's warps are held there."""
-    if trace.meetings is None:
+    if trace.mbarrier_log is None:
         return waits
-    block, course = Block(case, trace.meetings, waits, levels), recorded_course(case, trace.meetings, waits, levels)
+    block = Block(case, trace.mbarrier_log, waits, levels)
+    course = recorded_course(case, trace.mbarrier_log, waits, levels)
     if course is None:
         return waits
-    return _behind_others(case, course, _held_on_average(block, course, range(len(trace.meetings.blocks)), waits))
+    return _behind_others(case, course, _held_on_average(block, course, range(len(trace.mbarrier_log.blocks)), waits))
 
 
 def held_alone(
-    case: Case, meetings: Meetings, waits: tuple[Wait, ...], means: tuple[Wait, ...], levels: Served
+    case: Case, mbarrier_log: MbarrierLog, waits: tuple[Wait, ...], means: tuple[Wait, ...], levels: Served
 ) -> tuple[tuple[Wait, ...], ...]:
     """For each warp of the block the waits with its own at mbarriers; means : as of `held`. None: they are unknown."""
-    block, course = Block(case, meetings, waits, levels), recorded_course(case, meetings, waits, levels)
+    block, course = Block(case, mbarrier_log, waits, levels), recorded_course(case, mbarrier_log, waits, levels)
     if course is None:
         return ()
-    tests = _executions(block.meetings, range(len(meetings.blocks)))
+    tests = _executions(block.mbarrier_log, range(len(mbarrier_log.blocks)))
     unheld = tuple(waits[at] if at in tests else wait for at, wait in enumerate(means))
     return tuple(
         _held_on_average(block, course, (warp,), _without(_idle(off, waits), unheld))
-        for warp, off in enumerate(meetings.off)
+        for warp, off in enumerate(mbarrier_log.off)
     )
 
 
 def whole_block(
     case: Case, trace: Trace, waits: tuple[Wait, ...], means: tuple[Wait, ...], levels: Served
 ) -> tuple[Stream, ...]:
-    """The streams of all warps of a block whose meetings at mbarriers are known in time; else none.
+    """The streams of all warps of a block whose events at mbarriers have known times; else none.
 
     Of equal warps, the one that ends last represents all. means : see `held`.
     """
-    meetings = trace.meetings
-    course = recorded_course(case, meetings, waits, levels) if meetings else None
-    if meetings is None or course is None or max(map(len, meetings.streams)) > LONGEST_STREAM:
+    mbarrier_log = trace.mbarrier_log
+    course = recorded_course(case, mbarrier_log, waits, levels) if mbarrier_log else None
+    if mbarrier_log is None or course is None or max(map(len, mbarrier_log.streams)) > LONGEST_STREAM:
         return ()
-    own_waits = held_alone(case, meetings, waits, means, levels)
+    own_waits = held_alone(case, mbarrier_log, waits, means, levels)
     alike: defaultdict[tuple[bytes, tuple[int, ...]], list[int]] = defaultdict(list)
-    for warp, (stream, joins) in enumerate(zip(meetings.streams, joint_waits(meetings, course), strict=True)):
+    for warp, (stream, joins) in enumerate(zip(mbarrier_log.streams, joint_waits(mbarrier_log, course), strict=True)):
         alike[stream.tobytes(), joins].append(warp)
     last = {key: max(warps, key=lambda warp: course.ends[warp]) for key, warps in alike.items()}
     return tuple(
-        Stream(tuple(meetings.streams[last[key]].tolist()), key[1], len(warps), own_waits[last[key]])
+        Stream(tuple(mbarrier_log.streams[last[key]].tolist()), key[1], len(warps), own_waits[last[key]])
         for key, warps in alike.items()
     )
 
@@ -210,7 +211,7 @@ def whole_block(
 def _held_on_average(block: Block, course: Timeline, warps: Iterable[int], waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
     """At each test the mean time that these warps are held there."""
     own = tuple(warps)
-    executions, causes, timed = _executions(block.meetings, own), _causes(block, course), list(waits)
+    executions, causes, timed = _executions(block.mbarrier_log, own), _causes(block, course), list(waits)
     for at in executions:
         by = Counter[Kind]()
         for warp in own:
@@ -241,17 +242,17 @@ def _waits_for_products(instruction: Instruction) -> bool:
     return instruction.opcode == "WARPGROUP" and "DEPBAR" in instruction.modifiers
 
 
-def recorded_course(case: Case, meetings: Meetings, waits: Sequence[Wait], levels: Served) -> Timeline | None:
+def recorded_course(case: Case, mbarrier_log: MbarrierLog, waits: Sequence[Wait], levels: Served) -> Timeline | None:
     """A block with its copies alone on the GPU; None if its warps wait for events that were not recorded."""
-    block = Block(case, meetings, waits, levels)
+    block = Block(case, mbarrier_log, waits, levels)
     return block.course(_engine(block))
 
 
-def _executions(meetings: Meetings, warps: Iterable[int]) -> dict[int, int]:
+def _executions(mbarrier_log: MbarrierLog, warps: Iterable[int]) -> dict[int, int]:
     """Times that each instruction tests a barrier for these warps, in vain or not."""
     count: dict[int, int] = {}
     for warp in warps:
-        for at, many in meetings.events[warp].items():
+        for at, many in mbarrier_log.events[warp].items():
             if many[0].kind in (Kind.TEST, Kind.RETRY):
                 count[at] = count.get(at, 0) + len(many)
     return count
@@ -274,9 +275,9 @@ def _causes(block: Block, course: Timeline) -> dict[Kind, Causes]:
 
 def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -> tuple[list[Pipeline], list[WhatIf]]:
     """A block's pipelines while the whole GPU runs, and other numbers of stages that would be faster."""
-    if trace.meetings is None:
+    if trace.mbarrier_log is None:
         return [], []
-    block = Block(case, trace.meetings, waits, levels)
+    block = Block(case, trace.mbarrier_log, waits, levels)
     crowded = _crowded(block)
     course = block.course(crowded[0]) if crowded else None
     if crowded is None or course is None:
@@ -293,8 +294,8 @@ def _times(block: Block, crowded: CopyEngine, ring: Ring, cycles: float) -> dict
     """Cycles of the block by the number of stages: one more than there are, and fewer until they take longer."""
     times = {ring.stages: cycles}
     for stages in (ring.stages + 1, *range(ring.stages - 1, 0, -1)):
-        other = with_stages(block.meetings, ring, stages)
-        course = block.with_meetings(other, crowded) if other else None
+        other = with_stages(block.mbarrier_log, ring, stages)
+        course = block.with_mbarrier_log(other, crowded) if other else None
         if course is not None:
             times[stages] = course.cycles
         if stages < ring.stages and times.get(stages, 0.0) > ALIKE * cycles:
@@ -331,17 +332,17 @@ def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int,
 
 def _roles(block: Block, ring: Ring) -> dict[str, int]:
     """How many warps of the first block request copies, multiply, and do both."""
-    meetings, full = block.meetings, set(ring.barriers)
+    mbarrier_log, full = block.mbarrier_log, set(ring.barriers)
     products = [at for at, code in enumerate(block.case.program.instructions) if code.traits.tensor]
 
     def asks(events: dict[int, list[Event]]) -> bool:
         copies = (event for many in events.values() for event in many if event.kind is Kind.COPY)
         return any(barrier in full for event in copies for barrier, _ in event.barriers)
 
-    own = [warp for warp, number in enumerate(meetings.blocks) if number == meetings.blocks[0]]
-    asking = {warp for warp in own if asks(meetings.events[warp])}
+    own = [warp for warp, number in enumerate(mbarrier_log.blocks) if number == mbarrier_log.blocks[0]]
+    asking = {warp for warp in own if asks(mbarrier_log.events[warp])}
     multiplying = {
-        warp for warp in own if np.isin(meetings.streams[warp], list({*products} - meetings.off[warp])).any()
+        warp for warp in own if np.isin(mbarrier_log.streams[warp], list({*products} - mbarrier_log.off[warp])).any()
     }
     return {"asking": len(asking), "multiplying": len(multiplying), "both": len(asking & multiplying)}
 
@@ -354,15 +355,15 @@ def _waiting(block: Block, course: Timeline, ring: Ring) -> float:
         tests = (event for many in events.values() for event in many if event.kind is Kind.TEST)
         return any(event.barriers[0][0] in barriers for event in tests)
 
-    takers = [warp for warp, events in enumerate(block.meetings.events) if takes(events)]
+    takers = [warp for warp, events in enumerate(block.mbarrier_log.events) if takes(events)]
     return min(map(course.held, takers), default=0.0) / course.cycles
 
 
 def _tensor(block: Block) -> float:
     """Cycles of a tensor core for the products of the first block."""
-    meetings, waits = block.meetings, block.waits
-    streams = zip(meetings.blocks, meetings.streams, strict=True)
-    own = (stream for number, stream in streams if number == meetings.blocks[0])
+    mbarrier_log, waits = block.mbarrier_log, block.waits
+    streams = zip(mbarrier_log.blocks, mbarrier_log.streams, strict=True)
+    own = (stream for number, stream in streams if number == mbarrier_log.blocks[0])
     share = {"tensor": 1.0 / block.case.gpu.limits.sub_cores, PRODUCTS: 1.0}  # of a warp's product, of a block's
     busy = np.array([wait.busy * share.get(wait.queue, 0.0) for wait in waits])
     return float(sum(busy[stream].sum() for stream in own))

@@ -69,12 +69,12 @@ def _joined(pieces: tuple[Piece, ...]) -> tuple[Piece, ...]:
 def _sums(case: Case, work: Work) -> float:
     """Columns of tensor memory that a block's warps load, each a quarter of their rows."""
     assert work.sample_run is not None
-    meetings = work.sample_run[0].meetings
-    if meetings is None:
+    mbarrier_log = work.sample_run[0].mbarrier_log
+    if mbarrier_log is None:
         return 0.0
     moves = {at: registers_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
-    streams = zip(meetings.blocks, meetings.streams, strict=True)
-    own = [stream for block, stream in streams if block == meetings.blocks[0]]
+    streams = zip(mbarrier_log.blocks, mbarrier_log.streams, strict=True)
+    own = [stream for block, stream in streams if block == mbarrier_log.blocks[0]]
     return sum(float((stream == at).sum()) * registers for stream in own for at, registers in moves.items()) / QUARTERS
 
 
@@ -105,12 +105,12 @@ def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
 def _multiplying(case: Case, work: Work) -> int:
     """Warps of a block whose sums are in registers."""
     assert work.sample_run is not None
-    meetings = work.sample_run[0].meetings
-    if meetings is None:
+    mbarrier_log = work.sample_run[0].mbarrier_log
+    if mbarrier_log is None:
         return 0
     products = {at for at, code in enumerate(case.program.instructions) if code.traits.kind in MULTIPLIES}
-    streams = zip(meetings.blocks, meetings.streams, strict=True)
-    own = [set(stream.tolist()) for block, stream in streams if block == meetings.blocks[0]]
+    streams = zip(mbarrier_log.blocks, mbarrier_log.streams, strict=True)
+    own = [set(stream.tolist()) for block, stream in streams if block == mbarrier_log.blocks[0]]
     return sum(bool(each & products) for each in own)
 
 

@@ -18,7 +18,7 @@ from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.bulk_copies import Warps
 from warpbound.emulate.loads_and_stores import active, checked_window, elements_of, width
 from warpbound.emulate.mbarrier import LATE, arrive_watched
-from warpbound.emulate.meetings import Kind, Met
+from warpbound.emulate.mbarrier_log import Kind, MbarrierAccess
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, raw
 from warpbound.emulate.semantics import Handler, executes
@@ -84,7 +84,7 @@ def store_and_signal(here: Site) -> Handler:
         window.elements(size)[places] = elements_of(values, size, len(places))
         none = np.zeros(len(signals), np.int64)
         warps = np.flatnonzero(x.active()) // LANES
-        arrive_watched(x, Met(Kind.ARRIVAL, signals), warps, LATE, [none, none, none - size])
+        arrive_watched(x, MbarrierAccess(Kind.ARRIVAL, signals), warps, LATE, [none, none, none - size])
 
     return handler
 

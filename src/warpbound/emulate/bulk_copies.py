@@ -19,7 +19,7 @@ from warpbound.distinct_values import distinct
 from warpbound.emulate.atomics import Atomic, apply
 from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.mbarrier import LATE, arrive_watched
-from warpbound.emulate.meetings import Kind, Met
+from warpbound.emulate.mbarrier_log import Kind, MbarrierAccess
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS
 from warpbound.emulate.operand_access import Site, unsupported
 from warpbound.emulate.semantics import Handler, executes
@@ -165,7 +165,7 @@ def complete(x: State, warps: Warps, blocks: Numbers, barrier: Numbers, count_B:
     window = x.windows["shared"]
     places = (blocks * window.size + (barrier & ((1 << OFFSET_BITS) - 1))) >> SHIFTS[8]
     none = np.zeros(len(places), np.int64)
-    arrive_watched(x, Met(Kind.COPY, places, count_B), warps.own, LATE, [none, none, -count_B])
+    arrive_watched(x, MbarrierAccess(Kind.COPY, places, count_B), warps.own, LATE, [none, none, -count_B])
 
 
 def multicast(here: Site, operands: tuple[Operand, ...]) -> Callable[[State, Warps], Numbers] | None:

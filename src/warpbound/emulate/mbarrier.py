@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.addresses import memory_operand, window_address
 from warpbound.emulate.loads_and_stores import checked_window
-from warpbound.emulate.meetings import Kind, Met
+from warpbound.emulate.mbarrier_log import Kind, MbarrierAccess
 from warpbound.emulate.operand_access import Read, Site, constant, raw, unsupported, write_pair, write_predicate
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, State, Value, whole
@@ -94,7 +94,7 @@ def _arriving(here: Site, what: Arrival, output: Operand | None) -> Handler:
             places, numbers = places[x.mask], [number[x.mask] for number in numbers]
         numbers[2] *= what.sign
         warps = np.flatnonzero(x.active()) // LANES
-        result = arrive_watched(x, Met(Kind.ARRIVAL, places), warps, layout, numbers)
+        result = arrive_watched(x, MbarrierAccess(Kind.ARRIVAL, places), warps, layout, numbers)
         if write is not None:
             tokens = result
             if x.mask is not None:
@@ -131,14 +131,16 @@ def arrive(
     return tokens
 
 
-def arrive_watched(x: State, meeting: Met, warps: Counts, layout: Layout, numbers: list[Counts]) -> NDArray[np.uint64]:
+def arrive_watched(
+    x: State, access: MbarrierAccess, warps: Counts, layout: Layout, numbers: list[Counts]
+) -> NDArray[np.uint64]:
     """`arrive`, reported to the recorder; warps : places among the selected ones."""
     memory = x.windows["shared"].elements(8)
     if x.recorder is None:
-        return arrive(memory, meeting.barriers, layout, numbers)
-    before = memory[meeting.barriers]
-    tokens = arrive(memory, meeting.barriers, layout, numbers)
-    x.recorder.meet(x.clock, meeting, warps, (before ^ memory[meeting.barriers]) >> _PARITY != 0)
+        return arrive(memory, access.barriers, layout, numbers)
+    before = memory[access.barriers]
+    tokens = arrive(memory, access.barriers, layout, numbers)
+    x.recorder.at_mbarrier(x.clock, access, warps, (before ^ memory[access.barriers]) >> _PARITY != 0)
     return tokens
 
 
@@ -225,5 +227,5 @@ def _note_tests(x: State, places: Counts, over: NDArray[np.bool_]) -> None:
     warps, first = np.unique(lanes // LANES, return_index=True)
     for kind, which in ((Kind.TEST, over[lanes[first]]), (Kind.RETRY, ~over[lanes[first]])):
         if which.any():
-            meeting = Met(kind, places[lanes[first][which]])
-            x.recorder.meet(x.clock, meeting, warps[which], np.zeros(len(meeting.barriers), np.bool_))  # type: ignore[union-attr]
+            access = MbarrierAccess(kind, places[lanes[first][which]])
+            x.recorder.at_mbarrier(x.clock, access, warps[which], np.zeros(len(access.barriers), np.bool_))  # type: ignore[union-attr]

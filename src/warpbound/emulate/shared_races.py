@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.emulator import STEP_LIMIT, Chunk, make_ready
-from warpbound.emulate.meetings import Met
+from warpbound.emulate.mbarrier_log import MbarrierAccess
 from warpbound.emulate.memory_windows import Window
 from warpbound.emulate.state import LANES, Mask, State
 from warpbound.emulate.trace_recorder import guard_of
@@ -168,7 +168,7 @@ class _Watch:
     def arrive(self, at: int, warps: Cells) -> None:
         """Nothing is counted."""
 
-    def meet(self, clock: int, meeting: Met, own: Cells, over: Mask) -> None:
+    def at_mbarrier(self, clock: int, access: MbarrierAccess, own: Cells, over: Mask) -> None:
         """Barriers in memory are not checked."""
 
     # --- comparison ---

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.aligned_buffers import Room, aligned
 from warpbound.emulate.global_memory import Image
 from warpbound.emulate.lane_queries import every
-from warpbound.emulate.meetings import Met
+from warpbound.emulate.mbarrier_log import MbarrierAccess
 from warpbound.emulate.memory_windows import Window
 
 Value = Any  # an array over the selected lanes (or warps, for uniform registers), or a NumPy scalar
@@ -57,7 +57,7 @@ class Recorder(Protocol):
 
     def arrive(self, at: int, warps: NDArray[np.int64]) -> None: ...
 
-    def meet(self, clock: int, meeting: Met, own: NDArray[np.int64], over: Mask) -> None: ...
+    def at_mbarrier(self, clock: int, access: MbarrierAccess, own: NDArray[np.int64], over: Mask) -> None: ...
 
 
 class BadAccess(Exception):

@@ -125,8 +125,8 @@ class SteadyIterations:
         """
         loop, iterations, before = self.loops[at], list[_Iteration](), None
         first, last = min(loop.body), max(loop.body) + 1
-        for rounds_left in range(WATCHED - 1, -1, -1):
-            before = self.recording.counts_of(first, last) if not rounds_left else None
+        for iterations_left in range(WATCHED - 1, -1, -1):
+            before = self.recording.counts_of(first, last) if not iterations_left else None
             this_iteration = self._watched(loop)
             if isinstance(this_iteration, _Left):
                 self._put_off(at)
@@ -258,8 +258,8 @@ class SteadyIterations:
                 in_shared.append((piece, step))
         for piece, step in in_shared:
             self._add_shared(piece, step, count)
-        rounds_added = recording.extend(steps, count) if self._contents_known(steps) else 0
-        for number in range(rounds_added + 1, count + 1 if steps else 0):
+        iterations_added = recording.extend(steps, count) if self._contents_known(steps) else 0
+        for number in range(iterations_added + 1, count + 1 if steps else 0):
             if recording.is_full(first, last):
                 recording.drop(len(steps) * (count + 1 - number))
                 break

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from warpbound.emulate.block_pairs import blocks_of, members
 from warpbound.emulate.bulk_copies import UNIT_B, Numbers, Warps, issuing, uniform
 from warpbound.emulate.mbarrier import LATE, arrive_watched
-from warpbound.emulate.meetings import Kind, Met
+from warpbound.emulate.mbarrier_log import Kind, MbarrierAccess
 from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, unsupported, write_predicate
 from warpbound.emulate.semantics import Handler, executes
@@ -200,7 +200,7 @@ def signal(here: Site) -> Handler:
                 receivers, blocks = (uniform(x, mask, warps) >> rank & 1).astype(np.bool_), warps.first + rank
             at = (blocks * window.size + (place & ((1 << OFFSET_BITS) - 1)))[receivers] >> SHIFTS[8]
             none, ones = np.zeros(len(at), np.int64), np.ones(len(at), np.int64)
-            arrive_watched(x, Met(Kind.PRODUCTS, at), warps.own[receivers], LATE, [ones, none, none])
+            arrive_watched(x, MbarrierAccess(Kind.PRODUCTS, at), warps.own[receivers], LATE, [ones, none, none])
 
     return handler
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.lane_patterns import Patterns, packed
-from warpbound.emulate.meetings import Meetings
+from warpbound.emulate.mbarrier_log import MbarrierLog
 from warpbound.quick_dataclasses import dataclass
 
 
@@ -81,7 +81,7 @@ class Trace:
     waited : it stopped because it waited for a value that no executed block wrote; other blocks may write it.
     dropped : accesses beyond those that are kept.
     ungiven : why the launch has no result: contents that nobody gave decide branches.
-    meetings : what the warps of one block or cluster do at mbarriers, where the code has some.
+    mbarrier_log : what the warps of one block or cluster do at mbarriers, where the code has some.
     longest : stream of the longest warp, where that was recorded apart, shape (steps,).
     """
 
@@ -99,7 +99,7 @@ class Trace:
     notes: tuple[str, ...] = field(default=())
     dropped: int = 0
     ungiven: tuple[str, ...] = ()
-    meetings: Meetings | None = None
+    mbarrier_log: MbarrierLog | None = None
     longest: NDArray[np.int32] | None = None
 
 

@@ -12,7 +12,7 @@ from warpbound.emulate.emulator import Chunk, Kernel
 from warpbound.emulate.global_memory import TRACED_BASE
 from warpbound.emulate.lane_queries import every
 from warpbound.emulate.limits import LIMITS, PASS, Limits
-from warpbound.emulate.meetings import MeetingRecorder, Meetings, Met
+from warpbound.emulate.mbarrier_log import MbarrierAccess, MbarrierLog, MbarrierLogger
 from warpbound.emulate.operand_access import Read, constant, predicate, site
 from warpbound.emulate.recorded_accesses import PACKED_SPACES, Piece, Rows
 from warpbound.emulate.repeated_accesses import extend
@@ -61,7 +61,7 @@ class Recording:
             int(rows[place]): [] for place in distinct(np.linspace(0, len(rows) - 1, STREAMS).astype(int))
         }
         self.kept_streams = frozenset(self.streams)
-        self.watch: MeetingRecorder | None = None  # of mbarriers
+        self.watch: MbarrierLogger | None = None  # of mbarriers
         self.guards = [guard_of(kernel, at) for at in range(len(instructions))]
         self.passes_unset = [instruction.traits.passes_unset for instruction in instructions]
         self.watched = [
@@ -116,9 +116,9 @@ class Recording:
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
             if not ready and at in steady.loops and steady.may_be(at):
-                rounds_left = steady.run(at)
-                if rounds_left is not None:
-                    return rounds_left
+                next_at = steady.run(at)
+                if next_at is not None:
+                    return next_at
             if not ready and straight.ends[at] > at + 1:
                 return straight.run(at)
             self.note(x, at)
@@ -295,18 +295,18 @@ class Recording:
         """Count an instruction once more for warps of which other lanes have executed it already."""
         self.executed[at, warps + self.first_warp] += 1
 
-    def watch_meetings(self, rows: NDArray[np.int64]) -> None:
+    def watch_mbarriers(self, rows: NDArray[np.int64]) -> None:
         """Keep the streams of these rows, and their events at mbarriers."""
-        self.watch = MeetingRecorder(rows.tolist())
+        self.watch = MbarrierLogger(rows.tolist())
         self.streams |= {row: [] for row in rows.tolist() if row not in self.streams}
 
-    def meet(self, clock: int, meeting: Met, own: NDArray[np.int64], over: Mask) -> None:
+    def at_mbarrier(self, clock: int, access: MbarrierAccess, own: NDArray[np.int64], over: Mask) -> None:
         """Warps `own` of the executing group are at mbarriers; over : whether that ended a phase."""
         if self.watch is not None:
-            barriers = meeting.barriers + (self.first_warp << BARRIER_BITS)  # those of another chunk are others
-            self.watch.note(replace(meeting, barriers=barriers), self.at, clock, self._warps[own], over)
+            barriers = access.barriers + (self.first_warp << BARRIER_BITS)  # those of another chunk are others
+            self.watch.note(replace(access, barriers=barriers), self.at, clock, self._warps[own], over)
 
-    def meetings(self, warps: NDArray[np.int64]) -> Meetings | None:
+    def mbarrier_log(self, warps: NDArray[np.int64]) -> MbarrierLog | None:
         """What was watched; warps : (block, warp in block) by row."""
         if self.watch is None:
             return None
@@ -315,7 +315,7 @@ class Recording:
             row: frozenset(np.flatnonzero((self.executed[:, row] > 0) & (self.threads[:, row] == 0)).tolist())
             for row in self.watch.rows
         }
-        return self.watch.meetings({row: int(warps[row, 0]) for row in self.watch.rows}, streams, off)
+        return self.watch.mbarrier_log({row: int(warps[row, 0]) for row in self.watch.rows}, streams, off)
 
     def unknown_read(self, name: str) -> None:
         """Report that the instruction read an array with unknown contents."""

@@ -105,7 +105,7 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
         recording.leave_out_guards(shares.guards)
     if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):
         middle = kernel.whole_clusters(numbers[len(numbers) // 2 : len(numbers) // 2 + 1])
-        recording.watch_meetings(np.flatnonzero(among(warps[:, 0], middle)))
+        recording.watch_mbarriers(np.flatnonzero(among(warps[:, 0], middle)))
     problem: InputError | None = None
     try:
         run_blocks(kernel, clusters, question.step_limit, recording.stepper)
@@ -166,7 +166,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         waited=isinstance(problem, Endless),
         dropped=recording.dropped,
         notes=notes,
-        meetings=recording.meetings(warps_of(kernel, blocks)),
+        mbarrier_log=recording.mbarrier_log(warps_of(kernel, blocks)),
     )
     unasked = {GRID_BARRIER} | {
         allocation.name for allocation in kernel.memory.image.allocations

@@ -330,12 +330,12 @@ def longest_over_typical(trace: Trace, sample_: Sample) -> float:
 def alike_clusters(trace: Trace) -> bool:
     """Whether warps have roles that meet at mbarriers, and about one block of each cluster has a warp nearly as long as
     the longest: blocks then differ by their roles, and a cluster takes as long as the others."""
-    if trace.meetings is None:
+    if trace.mbarrier_log is None:
         return False
     blocks, own = np.unique(trace.warps[:, 0], return_inverse=True)
     longest = np.zeros(len(blocks), np.int64)
     np.maximum.at(longest, own, trace.executed.sum(axis=1))
-    size = len(set(trace.meetings.blocks))
+    size = len(set(trace.mbarrier_log.blocks))
     return bool((longest >= NEARLY_ALL * longest.max()).mean() >= 1 / (2 * max(1, size)))
 
 

@@ -9,35 +9,35 @@ Omits    barriers whose phases are waited for in turn, and those at which some w
 from collections import defaultdict
 from collections.abc import Iterator
 
-from warpbound.emulate.meetings import Kind, Meetings
+from warpbound.emulate.mbarrier_log import Kind, MbarrierLog
 from warpbound.workload.pipelined_block import Timeline, met
 
 Tests = dict[int, list[tuple[int, int]]]  # barrier -> (warp, position) of each test that succeeded
 
 
-def joint_waits(meetings: Meetings, course: Timeline) -> tuple[tuple[int, ...], ...]:
+def joint_waits(mbarrier_log: MbarrierLog, course: Timeline) -> tuple[tuple[int, ...], ...]:
     """For each warp the positions directly after such waits, ascending, as many in each warp.
 
     The end of its stream for a warp that has ended. None where the blocks of a cluster do not have equally many.
     """
-    positions: list[tuple[int, ...]] = [()] * len(meetings.blocks)
+    positions: list[tuple[int, ...]] = [()] * len(mbarrier_log.blocks)
     if not course.whole:
         return tuple(positions)
-    once = _tested_once(meetings)
-    for block in set(meetings.blocks):
-        warps = [warp for warp, own in enumerate(meetings.blocks) if own == block]
-        for _, behind in sorted(_joins(meetings, course, warps, once)):
+    once = _tested_once(mbarrier_log)
+    for block in set(mbarrier_log.blocks):
+        warps = [warp for warp, own in enumerate(mbarrier_log.blocks) if own == block]
+        for _, behind in sorted(_joins(mbarrier_log, course, warps, once)):
             for warp in warps:
-                positions[warp] += (behind.get(warp, len(meetings.streams[warp])),)
+                positions[warp] += (behind.get(warp, len(mbarrier_log.streams[warp])),)
     alike = len(set(map(len, positions))) == 1
     return tuple(positions) if alike else tuple(() for _ in positions)
 
 
-def _tested_once(meetings: Meetings) -> Tests:
+def _tested_once(mbarrier_log: MbarrierLog) -> Tests:
     """The barriers of which only the first phase is waited for, at most once by each warp."""
     tests: Tests = defaultdict(list)
     later = set[int]()
-    for warp, (stream, events) in enumerate(zip(meetings.streams, meetings.events, strict=True)):
+    for warp, (stream, events) in enumerate(zip(mbarrier_log.streams, mbarrier_log.events, strict=True)):
         for place, _, event in met(stream, events):
             for barrier, ended in event.barriers if event.kind is Kind.TEST else ():
                 if ended != 1 or any(warp == other for other, _ in tests[barrier]):
@@ -47,7 +47,7 @@ def _tested_once(meetings: Meetings) -> Tests:
 
 
 def _joins(
-    meetings: Meetings, course: Timeline, warps: list[int], once: Tests
+    mbarrier_log: MbarrierLog, course: Timeline, warps: list[int], once: Tests
 ) -> Iterator[tuple[float, dict[int, int]]]:
     """Of one block: when the wait is over, and the position behind it of each warp that waits."""
     for barrier, tests in once.items():

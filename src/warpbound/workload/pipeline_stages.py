@@ -10,7 +10,7 @@ Omits    what a stage does before its first and after its last fill.
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.pipelined_block import Fill, Phase, Timeline
 
@@ -76,7 +76,7 @@ def occupied(ring: Ring) -> Occupied:
     return Occupied(*(ring.stages * part / span for part in total)) if span else Occupied(0.0, 0.0, 0.0, 0.0)
 
 
-def with_stages(meetings: Meetings, ring: Ring, stages: int) -> Meetings | None:
+def with_stages(mbarrier_log: MbarrierLog, ring: Ring, stages: int) -> MbarrierLog | None:
     """The same block with this many stages: a refill waits for the stage of as many fills ago. None where the warp that
     copies does not wait for each stage at a barrier of its own."""
     releases = _releases(ring)
@@ -95,9 +95,9 @@ def with_stages(meetings: Meetings, ring: Ring, stages: int) -> Meetings | None:
         return replace(event, barriers=tuple(map(moved, event.barriers)))
 
     copier = ring.fills[0].warp
-    own = {at: list(map(changed, events)) for at, events in meetings.events[copier].items()}
-    others = meetings.events
-    return replace(meetings, events=(*others[:copier], own, *others[copier + 1 :]))
+    own = {at: list(map(changed, events)) for at, events in mbarrier_log.events[copier].items()}
+    others = mbarrier_log.events
+    return replace(mbarrier_log, events=(*others[:copier], own, *others[copier + 1 :]))
 
 
 def _releases(ring: Ring) -> tuple[int, ...] | None:

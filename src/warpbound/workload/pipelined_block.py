@@ -1,6 +1,6 @@
 """The warps of one block, or of one cluster, as a pipeline: they synchronise at mbarriers while copies are under way.
 
-Source   our own; events at mbarriers are recorded while the block is executed (emulate.meetings).
+Source   our own; events at mbarriers are recorded while the block is executed (emulate.mbarrier_log).
 Models   each warp in order, as alone; a test of an mbarrier holds it until all arrivals and bytes of the phase are
          there; the copy engine of an SM takes copies in order, one after the other, and each arrives a latency later;
          warps of one sub-core share its tensor core.
@@ -16,7 +16,7 @@ from dataclasses import field
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.meetings import Event, Kind, Meetings
+from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
 from warpbound.quick_dataclasses import dataclass
 from warpbound.recent_results import remember
 from warpbound.schedule.warp_clock import Parts, WarpClock
@@ -109,20 +109,20 @@ class _Filling:
     use: float = float("inf")
 
 
-def timeline(meetings: Meetings, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> Timeline | None:
+def timeline(mbarrier_log: MbarrierLog, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> Timeline | None:
     """The pipeline's timeline; None if warps wait for events that were not recorded. code : of the kernel, by warp."""
-    run = _Run(meetings, code, engine, sub_cores)
+    run = _Run(mbarrier_log, code, engine, sub_cores)
     return run.timeline() if run.to_end() else None
 
 
 class _Run:
     """State of the warps, of the phases of barriers, and of the copy engines."""
 
-    def __init__(self, meetings: Meetings, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> None:
-        self.engine, self.blocks = engine, meetings.blocks
+    def __init__(self, mbarrier_log: MbarrierLog, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> None:
+        self.engine, self.blocks = engine, mbarrier_log.blocks
         self.warps = [WarpClock(own) for own in code]
-        _share_tensor_cores(self.warps, meetings.blocks, sub_cores)
-        self.parts = [list(_parts(s, e)) for s, e in zip(meetings.streams, meetings.events, strict=True)]
+        _share_tensor_cores(self.warps, mbarrier_log.blocks, sub_cores)
+        self.parts = [list(_parts(s, e)) for s, e in zip(mbarrier_log.streams, mbarrier_log.events, strict=True)]
         self.to_come: defaultdict[Phase, int] = defaultdict(int)
         for parts in self.parts:
             for part in parts:
@@ -130,7 +130,7 @@ class _Run:
                     for phase in part.event.barriers:
                         self.to_come[phase] += 1
         self.home = {
-            barrier: block for block, events in zip(meetings.blocks, meetings.events, strict=True)
+            barrier: block for block, events in zip(mbarrier_log.blocks, mbarrier_log.events, strict=True)
             for many in events.values() for each in many if each.kind is Kind.TEST for barrier, _ in each.barriers
         }  # barrier -> the block that tests it: its own
         self.place = [0] * len(self.warps)

@@ -38,7 +38,7 @@ class Event:
 
 
 @dataclass(frozen=True)
-class Met:
+class MbarrierAccess:
     """The barrier of each warp or lane; size_B : bytes that the copy engine fetches for it."""
 
     kind: Kind
@@ -47,7 +47,7 @@ class Met:
 
 
 @dataclass(frozen=True)
-class Meetings:
+class MbarrierLog:
     """Warps of one block or cluster: block, stream and events of each; events by instruction, in order.
 
     blocks : number of the block of each warp. streams : instruction indices in issue order. off : of each warp, the
@@ -60,7 +60,7 @@ class Meetings:
     off: tuple[frozenset[int], ...]
 
 
-class MeetingRecorder:
+class MbarrierLogger:
     """Counts the phases of barriers and keeps the events of the watched warps, by row of the trace."""
 
     def __init__(self, rows: Iterable[int]) -> None:
@@ -70,7 +70,7 @@ class MeetingRecorder:
         self.events: dict[int, defaultdict[int, list[Event]]] = {row: defaultdict(list) for row in sorted(self.rows)}
         self._last: dict[int, tuple[int, int]] = {}  # row -> instruction and clock of its last event
 
-    def note(self, met_at: "Met", at: int, clock: int, warps: Numbers, over: NDArray[np.bool_]) -> None:
+    def note(self, met_at: "MbarrierAccess", at: int, clock: int, warps: Numbers, over: NDArray[np.bool_]) -> None:
         """One execution of instruction `at` by `warps` (rows of the trace); over : whether the phase ended."""
         phases: dict[int, dict[int, int]] = {}
         own = np.flatnonzero(np.isin(warps, self._rows))
@@ -88,12 +88,12 @@ class MeetingRecorder:
         for barrier in distinct(met_at.barriers[over]).tolist():
             self.ended[barrier] += 1
 
-    def meetings(
+    def mbarrier_log(
         self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]], off: dict[int, frozenset[int]]
-    ) -> Meetings:
+    ) -> MbarrierLog:
         """Of the watched warps; blocks, streams, off : of each row."""
         rows = list(self.events)
-        return Meetings(
+        return MbarrierLog(
             tuple(blocks[row] for row in rows), tuple(streams[row] for row in rows),
             tuple(dict(self.events[row]) for row in rows), tuple(off[row] for row in rows),
         )  # fmt: skip
