@@ -6,6 +6,7 @@ import pytest
 from warpbound.emulate.trace import accesses_of
 from warpbound.memory import banks, coalescing, hierarchy, requests
 from warpbound.memory.aligned_units import listed, units
+from warpbound.memory.sampled_accesses import Space
 
 ADDRESSES = {
     "in a row": lambda random, n: 4 * np.arange(32)[None] + 128 * random.integers(0, 1 << 30, (n, 1)),
@@ -74,3 +75,17 @@ def test_occurrences(keys, count, by_both):
     by_c, by_numpy = by_both(lambda: as_lists(hierarchy._counts_and_ranks(key)))
     assert by_c == by_numpy
     assert by_c[1] == [key[:at].tolist().count(value) for at, value in enumerate(key.tolist())]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int64, np.bool_, np.int8])
+def test_weighted_sums(kind, count, by_both):
+    random = np.random.default_rng(count)
+    accesses = accesses_of(random.integers(0, 9, count).astype(np.int32), *_of_no_address(count))
+    space = Space(accesses, None, random.random(count))
+    values = (100 * random.random(count)).astype(kind)
+    by_c, by_numpy = by_both(lambda: space.by_instruction(values, 9).tolist())
+    assert by_c == by_numpy
+
+
+def _of_no_address(count):
+    return np.zeros(count, np.int32), np.zeros((count, 32), np.uint64), np.zeros((count, 32), np.bool_)

@@ -144,7 +144,9 @@ def recorded_paths(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -
 
 def _recorded(trace: Trace) -> dict[tuple[int, ...], None]:
     """Different streams of the recorded warps, in order."""
-    return dict.fromkeys(tuple(stream[:LONGEST_STREAM].tolist()) for stream in trace.streams.values())
+    parts = (stream[:LONGEST_STREAM] for stream in trace.streams.values())
+    different = {part.tobytes(): part for part in parts}
+    return dict.fromkeys(tuple(part.tolist()) for part in different.values())
 
 
 def _pieces(

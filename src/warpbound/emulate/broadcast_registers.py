@@ -6,7 +6,8 @@ A value has the shape that it needs: one number where all blocks agree, (blocks,
 
 from collections.abc import Callable, Iterable, Set
 from dataclasses import replace
-from functools import cached_property
+from functools import cache, cached_property
+from operator import is_
 from typing import Any
 
 import numpy as np
@@ -175,11 +176,11 @@ def _is_evaluated(instruction: Instruction) -> bool:
 
 def _renumbered(instruction: Instruction) -> Instruction:
     """The instruction with its uniform registers and predicates as ordinary ones behind those."""
-    return replace(
-        instruction,
-        operands=tuple(_plain(operand) for operand in instruction.operands),
-        guard=None if instruction.guard is None else _plain(instruction.guard),
-    )
+    operands = tuple(_plain(operand) for operand in instruction.operands)
+    guard = None if instruction.guard is None else _plain(instruction.guard)
+    if guard is instruction.guard and all(map(is_, operands, instruction.operands)):
+        return instruction
+    return replace(instruction, operands=operands, guard=guard)
 
 
 def _plain(operand: Operand) -> Operand:
@@ -194,13 +195,14 @@ def _plain(operand: Operand) -> Operand:
 
 def _places(names: Iterable[str]) -> tuple[tuple[str, int], ...]:
     """Registers by name as their kind (R or P) and number here."""
-    places = []
-    for name in names:
-        kind = name.rstrip("0123456789")
-        if kind in ("R", "P", "UR", "UP"):
-            shift = {"UR": UNIFORM, "UP": UNIFORM_PREDICATES}.get(kind, 0)
-            places.append((kind[-1], int(name[len(kind) :]) + shift))
-    return tuple(places)
+    return tuple(place for name in names if (place := _place(name)) is not None)
+
+
+@cache
+def _place(name: str) -> tuple[str, int] | None:
+    kind = name.rstrip("0123456789")
+    shift = {"R": 0, "P": 0, "UR": UNIFORM, "UP": UNIFORM_PREDICATES}.get(kind)
+    return None if shift is None else (kind[-1], int(name[len(kind) :]) + shift)
 
 
 class Registers:

@@ -1,6 +1,6 @@
 """Executes a launch: blocks in chunks, each instruction once for all warps at the same program counter."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import field
 from functools import partial
 from typing import Any
@@ -112,12 +112,13 @@ class Kernel:
 
 
 def make_ready(
-    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, earlier: Kernel | None = None
-) -> Kernel:
+    program: Program, launch: Launch, plain: Mapping[str, Build] = PLAIN, earlier: Kernel | None = None,
+    unbuilt: Set[int] = frozenset(),
+) -> Kernel:  # fmt: skip
     """Place the launch in memory and compile every instruction but control into a handler.
 
     plain : what builds the handlers, by opcode. earlier : the kernel of an earlier launch of the same program, whose
-    handlers serve again where the launch changes nothing in them.
+    handlers serve again where the launch changes nothing in them. unbuilt : instructions that get none.
     """
     check(launch)
     memory = prepare(program, launch)
@@ -127,7 +128,8 @@ def make_ready(
     else:
         earlier, remains = None, [False] * len(program.instructions)
     handlers = tuple(
-        earlier.handlers[i] if earlier and remains[i]
+        None if i in unbuilt
+        else earlier.handlers[i] if earlier and remains[i]
         else handler_of(with_addresses(x, memory.addresses), memory.constants, program.arch, plain)
         for i, x in enumerate(program.instructions)
     )  # fmt: skip

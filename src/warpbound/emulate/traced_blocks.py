@@ -92,8 +92,7 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
     guards cost much, raises GuardsTooExpensive; DivergedWarp, MapStored or Refuted where what `own` assumes is
     wrong."""
     program, launch, numbers, limits = question.program, question.launch, question.blocks, question.limits
-    kernel = _without_values(make_ready(program, launch, {**PLAIN, **COUNTED}), own, shares)
-    kernel = replace(kernel, at_once=question.at_once)
+    kernel = replace(_without_values(program, launch, own, shares), at_once=question.at_once)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] >= kernel.block_count:
         raise CommandError(f"blocks to trace must be among 0 to {kernel.block_count - 1}.", "Give at least one.")
     clusters = kernel.whole_clusters(numbers)
@@ -118,20 +117,18 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
     return result if len(clusters) == len(numbers) else only_blocks(result, numbers)
 
 
-def _without_values(kernel: Kernel, own: Slice, shares: GuardShares | None) -> Kernel:
+def _without_values(program: Program, launch: Launch, own: Slice, shares: GuardShares | None) -> Kernel:
     """The kernel with handlers that compute and move no values outside the slice, and take its fast paths."""
-    program, builders = kernel.program, {**PLAIN, **COUNTED, **ADDRESS_ONLY}
-    handlers = list(kernel.handlers)
     unguarded = shares.guards if shares else frozenset[int]()
     uncomputed = own.unneeded | own.unread
     checked = loads_checked(program, own.assumed, uncomputed)
-    for i in checked:
+    kernel = make_ready(program, launch, {**PLAIN, **COUNTED}, unbuilt=checked | uncomputed)
+    handlers, builders = list(kernel.handlers), {**PLAIN, **COUNTED, **ADDRESS_ONLY}
+    for i in checked | uncomputed:
         code = program.instructions[i]
-        handlers[i] = handler_of(code, kernel.memory.constants, program.arch, {**PLAIN, code.opcode: load_checked})
-    for i in uncomputed:
-        code = program.instructions[i]
-        code = replace(code, guard=None) if i in unguarded else code
-        handlers[i] = handler_of(code, kernel.memory.constants, program.arch, builders)
+        code = replace(code, guard=None) if i in uncomputed & unguarded else code
+        build = builders if i in uncomputed else {**PLAIN, code.opcode: load_checked}
+        handlers[i] = handler_of(code, kernel.memory.constants, program.arch, build)
     short = {at: way.begin for at, way in own.fast_paths.items()}
     return replace(kernel, handlers=tuple(handlers), short=short, whole_warp=own.assumed.whole_warp, checked=checked)
 

@@ -15,6 +15,7 @@ from warpbound.memory import requests
 from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
 from warpbound.memory.requests import Cost, SectorList
 from warpbound.memory.reuse import PAGE_B, pages
+from warpbound.native_loops import accesses as native
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
@@ -64,7 +65,9 @@ class Space:
 
     def by_instruction(self, values: NDArray[Any], size: int) -> Reals:
         """Whole-launch sum of per-access values, (instructions,)."""
-        return added(self.accesses.instruction, values * self.weight, size).round(_DIGITS)
+        group = self.accesses.instruction
+        sums = native.weighted_sums(group, values, self.weight, size)
+        return (added(group, values * self.weight, size) if sums is None else sums).round(_DIGITS)
 
 
 @dataclass(frozen=True)

@@ -1,11 +1,14 @@
 """Lines, sectors and banks of accesses by the loops in C (c/accesses.c); None where NumPy's code has to do it."""
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.native_loops.library import PLACES, Flags, Ints, call, loaded_for
 
 WIDEST = 128  # values of a row
+KINDS = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))  # of values, numbered as in C
 Units = tuple[int, Ints, Ints, Ints, Ints]  # shift; units, begin by pattern; number, addresses
 
 
@@ -50,6 +53,19 @@ def occurrences(key: Ints) -> tuple[Ints, Ints] | None:
     total, count, before = np.empty(keys, np.int64), np.empty(len(key), np.int64), np.empty(len(key), np.int64)
     call(loaded.occurrences, len(key), np.ascontiguousarray(key, np.int64), keys, total, count, before)
     return count, before
+
+
+def weighted_sums(
+    group: NDArray[np.int32], values: NDArray[Any], weight: NDArray[np.float64], size: int
+) -> NDArray[np.float64] | None:
+    """Values times weights, summed by group, (size,)."""
+    loaded = loaded_for(len(group))
+    if loaded is None or values.dtype not in KINDS:
+        return None
+    sums = np.zeros(size)
+    own = np.ascontiguousarray(group, np.int32), np.ascontiguousarray(values), np.ascontiguousarray(weight, np.float64)
+    call(loaded.weighted_sums, len(group), own[0], KINDS.index(values.dtype), *own[1:], sums)
+    return sums
 
 
 def _by_row(function: str, values: NDArray[np.uint64], active: Flags) -> tuple[Ints, Ints] | None:

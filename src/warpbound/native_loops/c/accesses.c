@@ -4,6 +4,7 @@
 #include <string.h>
 
 enum { BANKS = 32, TAG_BANKS = 4, WIDEST = 128, SLOT_BITS = 8, SLOTS = 1 << SLOT_BITS };
+enum { REAL, INTEGER, FLAG };
 
 static const uint64_t MIXING = 0x9E3779B97F4A7C15u; /* odd, its bits well mixed */
 
@@ -113,4 +114,16 @@ void occurrences(int64_t n, const int64_t *key, int64_t keys, int64_t *total, in
         before[i] = total[key[i]]++;
     for (int64_t i = 0; i < n; i++)
         count[i] = total[key[i]];
+}
+
+/* Values, of which `kind` tells the type, times weights, summed by group; sums : zeros. */
+void weighted_sums(
+    int64_t n, const int32_t *group, int64_t kind, const void *values, const double *weight, double *sums
+)
+{
+    const double *reals = values;
+    const int64_t *integers = values;
+    const uint8_t *flags = values;
+    for (int64_t i = 0; i < n; i++)
+        sums[group[i]] += (kind == REAL ? reals[i] : kind == INTEGER ? (double)integers[i] : flags[i]) * weight[i];
 }
