@@ -72,6 +72,18 @@ extern "C" __global__ void kept_in_shared(int* x) {
     x[1]++;
 }
 extern "C" __global__ void never_five(int* x) { while (atomicAdd(x, 0) != 5) {} x[1]++; }
+extern "C" __global__ void one_block_at_a_time(int* x) {
+    __shared__ int taken;
+    do {
+        __syncthreads();
+        if (threadIdx.x == 0) taken = atomicCAS(x, 0, 1);
+        __syncthreads();
+    } while (taken);
+    x[1 + threadIdx.x] = *(volatile int*)(x + 1 + threadIdx.x) * 3 + blockIdx.x % 2;
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0) atomicExch(x, 0);
+}
 extern "C" __global__ void last_to_first(int* x) {
     int mine = gridDim.x - 1 - blockIdx.x;
     while (atomicAdd(x, 0) != mine) {}
@@ -159,6 +171,14 @@ def test_a_lock_that_is_never_released_is_known_at_once(kernel, arch):
     text = refusal(kernel, 2, 64, {"x": np.zeros(2, np.int32)}, arch=arch, step_limit=200_000)
     assert f"{kernel}, line" in text
     assert "a loop without end: nothing that it depends on can change any more." in text
+
+
+@pytest.mark.parametrize("arch", [75, 90, 120])
+def test_blocks_that_wait_at_barriers_while_they_poll_let_the_owner_of_the_lock_go_on(arch):
+    found = ask("one_block_at_a_time", 20, 96, {"x": np.zeros(97, np.int32)}, arch=arch, step_limit=20_000)["x"]
+    assert found[0] == 0
+    assert np.all(found[1:] == found[1])
+    assert 0 < found[1] <= (3**20 - 1) // 2
 
 
 def test_threads_that_poll_by_atomics_and_go_on():

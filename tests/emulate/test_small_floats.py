@@ -23,6 +23,16 @@ SCALES = """
     asm("cvt.rn.bf16x2.ue8m0x2 %0, %1;" : "=r"(both) : "h"(pair)); back[i] = both;"""
 
 
+SCALED = 'asm("cvt.rn{how}.scaled::n2::ue8m0.bf16x2.{kind}x2 %0, %1, %2;" : "=r"(both) : "h"(pair), "h"(scale));'
+SCALED_OF_FOUR = (
+    'asm("{{.reg .b8 h; cvt.u8.u16 h, %1; cvt.rn{how}.scaled::n2::ue8m0.bf16x2.{kind}x2 %0, h, %2;}}"'
+    ' : "=r"(both) : "h"(pair), "h"(scale));'
+)
+
+
+ONCE = 'asm("cvt.rn.bf16x2.{kind}x2 %0, %1;" : "=r"(both) : "h"(pair));'
+
+
 def executed(body, **arrays):
     """The kernel's arrays on sm_120a, whose parameters are x and then arrays of 32-bit words."""
     outputs = "".join(f", unsigned* {name}" for name in arrays if name != "x")
@@ -66,3 +76,56 @@ def test_scales_are_powers_of_two():
     values = (arrays["back"][:9] << np.uint32(16)).view(np.float32)
     wanted = np.array([np.nan if code == 255 else 2.0 ** (code - 127) for code in down], np.float32)
     assert np.array_equal(values, wanted, equal_nan=True)
+
+
+def test_pairs_become_bf16_without_scales():
+    body = "pair = int(x[i]);" + ONCE.format(kind="e2m3") + " a[i] = both;"
+    arrays = executed(body, x=np.arange(256, dtype=np.float32), a=np.zeros(256, np.uint32))
+    assert np.array_equal((arrays["a"] << np.uint32(16)).view(np.float32), decoded(np.arange(256) & 63, "e2m3"))
+
+
+@pytest.mark.parametrize("to", ["f16", "bf16"])
+def test_each_byte_of_a_word_holds_a_pair_of_four_bits(to):
+    body = 'asm("{.reg .b8 b<4>; mov.b32 {b0,b1,b2,b3}, %4;' + "".join(
+        f" cvt.rn.{to}x2.e2m1x2 %{byte}, b{byte};" for byte in range(4)
+    ) + '}" : "=r"(a[i]), "=r"(b[i]), "=r"(c[i]), "=r"(d[i]) : "r"(__float_as_int(x[i])));'
+    words = np.random.default_rng(1).integers(0, 1 << 32, 256, np.uint32)
+    arrays = executed(body, x=words.view(np.float32), **{name: np.zeros(256, np.uint32) for name in "abcd"})
+    for byte, name in enumerate("abcd"):
+        for half in (0, 1):
+            bits = arrays[name] >> np.uint32(16 * half) & np.uint32(0xFFFF)
+            own = bits.astype(np.uint16).view(np.float16) if to == "f16" else (bits << np.uint32(16)).view(np.float32)
+            codes = (words >> np.uint32(8 * byte + 4 * half) & np.uint32(15)).astype(int)
+            assert np.array_equal(own, decoded(codes, "e2m1"))
+
+
+@pytest.mark.parametrize("how", ["", ".satfinite", ".satfinite.relu"])
+def test_pairs_become_bf16_times_their_scales(how):
+    """Every code of a byte, with scales that overflow, are tiny, or are no number."""
+    kinds = (*KINDS, "e4m3", "e5m2")
+    body = "pair = int(x[i]); unsigned short scale = int(x[i + 256]);"
+    for kind in kinds:
+        body += f"{(SCALED_OF_FOUR if kind == 'e2m1' else SCALED).format(kind=kind, how=how)} {kind}[i] = both;"
+    pairs = np.arange(256) | np.arange(256)[::-1] << 8
+    scales = np.tile([127, 130, 254, 0, 255, 100, 1, 128], 32) | np.roll(np.tile([127, 255, 3, 254], 64), 1) << 8
+    x = np.concatenate([pairs, scales]).astype(np.float32)
+    arrays = executed(body, x=x, **{kind: np.zeros(256, np.uint32) for kind in kinds})
+    for kind in kinds:
+        bits = 1 + FLOATS[kind][0] + FLOATS[kind][1]
+        for half in (0, 1):
+            codes = pairs >> (4 if kind == "e2m1" else 8) * half & (1 << bits) - 1
+            value = decoded(codes, kind)
+            if kind == "e5m2":
+                value = np.where(codes & 0x7C == 0x7C, np.where(codes & 3, np.nan, np.copysign(np.inf, value)), value)
+            if kind == "e4m3":
+                value = np.where(codes & 0x7F == 0x7F, np.nan, value)
+            scale = scales >> 8 * half & 0xFF
+            value = value * np.where(scale == 255, np.nan, 2.0 ** (scale.astype(float) - 127))
+            largest = 2.0**128 - 2.0**120
+            if how:
+                value = np.clip(value, -largest, largest)
+            if "relu" in how:
+                value = np.where(value < 0, 0.0, value)
+            own = (arrays[kind] >> np.uint32(16 * half) << np.uint32(16)).view(np.float32)
+            wanted = np.where(np.abs(value) > largest, np.copysign(np.inf, value), value)
+            assert np.allclose(own, wanted, rtol=2**-9, atol=2.0**-134, equal_nan=True), kind

@@ -46,6 +46,7 @@ BY_HAND = [
     ("1.175494350822287508e-38", "float", {"value": 2.0**-126}),
     ("2.14748364800000000000e+09", "float", {"value": 2.0**31}),
     ("+INF", "float", {"value": math.inf}),
+    ("4.5e-41.H0", "float", {"value": 4.5e-41, "suffixes": ("H0",)}),
     ("-INF", "float", {"value": -math.inf}),
     ("B6", "barrier", {"index": 6}),
     ("SB5", "scoreboard", {"index": 5}),

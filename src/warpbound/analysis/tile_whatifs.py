@@ -16,7 +16,7 @@ from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.multicast import LEAST, read_once, shared_copies
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_of, times_of, warps_per_block
-from warpbound.emulate.tensor_memory import COLUMNS, registers_moved
+from warpbound.emulate.tensor_memory import COLUMNS, columns_moved
 from warpbound.residency import Residency, occupancy
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
@@ -72,10 +72,10 @@ def _sums(case: Case, work: Work) -> float:
     mbarrier_log = work.sample_run[0].mbarrier_log
     if mbarrier_log is None:
         return 0.0
-    moves = {at: registers_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
+    moved = {at: columns_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
     streams = zip(mbarrier_log.blocks, mbarrier_log.streams, strict=True)
     own = [stream for block, stream in streams if block == mbarrier_log.blocks[0]]
-    return sum(float((stream == at).sum()) * registers for stream in own for at, registers in moves.items()) / QUARTERS
+    return sum(float((stream == at).sum()) * columns for stream in own for at, columns in moved.items()) / QUARTERS
 
 
 def _larger(case: Case, work: Work) -> Iterator[WhatIf]:

@@ -89,6 +89,7 @@ def branch(here: Site, flow: Flow, at: int) -> Move:
             return None
         flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
         flow.groups.park(x.spread(lanes), target, polling=flow.polled and target <= at)
+        flow.polled = flow.polled and target > at
         return STOP
 
     return move

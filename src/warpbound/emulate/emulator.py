@@ -212,6 +212,8 @@ class Chunk:
                         raise self._astray()
                     self.x.select(lanes)
                     self._advance(step or self._step, limit)
+                    if self.flow.polled:
+                        groups.remember_polling()
                     if self.polled and (self.steps >= self.until or groups.only_polling > SPINS):
                         return False
         except BadAccess as bad:
@@ -234,7 +236,7 @@ class Chunk:
         """Run the selected group until it stops, meets another group, or must let others run."""
         x, flow, groups, marks = self.x, self.flow, self.flow.groups, self.marked
         ready, last, ahead = groups.ready, len(self.handlers), self._ahead
-        flow.polled, self.turns = False, 0
+        flow.polled, self.turns = groups.have_polled(), 0
         at = self.at
         while True:
             at = ahead(at, limit)
@@ -261,6 +263,7 @@ class Chunk:
                     self.turns += 1
                     if self._others_first(self.turns, itself=move == at):
                         groups.park(x.spread(x.active()), move, polling=True)
+                        flow.polled = False
                         return
                 at = move
 

@@ -5,8 +5,8 @@ Wider types are rounded to nearest even. A number of 6 bits takes a byte in memo
 Source   P. Micikevicius et al., "FP8 Formats for Deep Learning", 2022, table 1; OCP Microscaling Formats 1.0, section
          5.3 (FP6 and FP4 have neither infinities nor NaN) and 5.4 (scales 2 ** (code - 127), 255 is NaN); the PTX
          ISA's cvt with .satfinite: what is too large becomes the largest number, NaN becomes 0x7F of FP8 and the
-         largest number of FP6 and FP4. The place of the merged half-word was read off compiled code that packs four
-         values.
+         largest number of FP6 and FP4; with .scaled::n2::ue8m0 a pair has two scales. The place of the merged
+         half-word was read off compiled code that packs four values.
 """
 
 from collections.abc import Callable
@@ -14,13 +14,14 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.float16 import round_to_bfloat
 from warpbound.emulate.operand_access import Read, Site, raw, single, unsupported, write_words
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import State, Value
 from warpbound.program.instruction import Operand
 from warpbound.quick_dataclasses import dataclass
 
-_UPPER = frozenset({"H1", "H1_H1"})
+_STARTS = {"H1": 16, "H1_H1": 16, "B1": 8, "B2": 16, "B3": 24}  # bits of a word below the part that a suffix names
 
 
 @dataclass(frozen=True)
@@ -67,11 +68,12 @@ FORMATS = {
     "E4M3": _format(4, 3, 7, 127), "E5M2": _format(5, 2, 15, 124), "E3M2": _format(3, 2, 3, 32),
     "E2M3": _format(2, 3, 1, 32), "E2M1": _format(2, 1, 1, 8),
 }  # fmt: skip
+_LARGEST_BFLOAT = (2 - 2.0**-7) * 2.0**127
 _POWERS, POWER_BIAS, POWER_NAN = "E8", 127, 255
 
 
 def convert(here: Site) -> Handler:
-    """F2FP between a pair of FP8, FP6 or FP4 and pairs of FP32 or FP16."""
+    """F2FP between a pair of FP8, FP6 or FP4 and pairs of FP32 or FP16, and from it to BF16 with scales."""
     name = next(m for m in here.instruction.modifiers if m in FORMATS)
     kind = FORMATS[name]
     apart = 4 if name == "E2M1" else 8
@@ -81,6 +83,8 @@ def convert(here: Site) -> Handler:
             return kind.decode(code).astype(np.float16).view(np.uint16).astype(np.uint32)
 
         return _unpack(here, half_of, apart)
+    if here.has("BF16") and here.has("UNPACK_B") and len(here.sources) == 2:
+        return _unpack_scaled(here, kind, apart)
     if "SATFINITE" not in here.modifiers or here.has("BF16"):
         raise unsupported(here.instruction)
     if here.has("PACK_AB_MERGE_C"):
@@ -107,15 +111,40 @@ def _half(operand: Operand, here: Site, shift: int) -> Read:
 
 def _unpack(here: Site, half_of: Callable[[NDArray[np.uint32]], NDArray[np.uint32]], apart: int) -> Handler:
     """half_of : the 16 bits of the number that a code, in the lowest bits of a word, stands for."""
-    source, write = here.sources[0], write_words(here.output)
-    word, start = raw(source, here), 16 if _UPPER & set(source.suffixes) else 0
+    codes, write = _halfword(here.sources[0], here), write_words(here.output)
 
     def handler(x: State) -> None:
-        bits = np.asarray(word(x)) >> np.uint32(start)
+        bits = codes(x)
         low, high = (half_of(bits >> np.uint32(shift)) for shift in (0, apart))
         write(x, (low | high << np.uint32(16))[()])
 
     return handler
+
+
+def _unpack_scaled(here: Site, kind: Format, apart: int) -> Handler:
+    """A pair of codes to BF16, each times the scale (UE8M0) in the byte of its place in the second source."""
+    codes, scales = (_halfword(source, here) for source in here.sources)
+    write = write_words(here.output)
+    least = 0.0 if here.has("RELU") else -np.inf
+    most = _LARGEST_BFLOAT if here.has("SATFINITE") else np.inf
+
+    def handler(x: State) -> None:
+        pair, powers = codes(x), scales(x)
+        halves = []
+        for place in (0, 1):
+            power = powers_of_two(powers >> np.uint32(8 * place) & np.uint32(0xFF))
+            value = kind.decode(pair >> np.uint32(apart * place)) * power
+            value = np.where(value < least, 0.0, np.clip(value, -most, most))
+            halves.append(np.asarray(round_to_bfloat(value)).astype(np.uint32))
+        write(x, (halves[0] | halves[1] << np.uint32(16))[()])
+
+    return handler
+
+
+def _halfword(operand: Operand, here: Site) -> Read:
+    """The part of a word that a suffix names, without what lies above its half-word."""
+    word, start = raw(operand, here), np.uint32(sum(_STARTS.get(suffix, 0) for suffix in operand.suffixes))
+    return lambda x: np.asarray(word(x)) >> start & np.uint32(0xFFFF)
 
 
 def convert_powers(here: Site) -> Handler:

@@ -2,9 +2,9 @@
 
 A group is a set of lanes of any warps at one instruction. The group at the smallest address runs
 first, so that lanes reconverge; this is only a batching heuristic. A group that polls (it ran an atomic,
-a strong load or a YIELD and jumped back), or that has jumped back TURNS times while others could run, is put
-behind the others; among such groups, the one that waited longest runs first. So locks are released and
-flags are set, whatever the order of the code.
+a strong load or a YIELD, perhaps waited at a barrier, and jumped back), or that has jumped back TURNS times
+while others could run, is put behind the others; among such groups, the one that waited longest runs first.
+So locks are released and flags are set, whatever the order of the code.
 """
 
 from collections.abc import Iterator
@@ -67,6 +67,7 @@ class Groups:
         self.converging: dict[int, Wait] = {}  # by barrier register, or WARPSYNC
         self.picks = 0
         self.only_polling = 0
+        self.polled: Mask | None = None  # lanes that polled and then waited, before they jumped back
         self.saved = False  # whether a barrier register was saved and brought back
         self.meeting: frozenset[int] = frozenset()  # instructions that each part of a warp executes as it arrives
 
@@ -134,6 +135,21 @@ class Groups:
                 self.leave(key, lanes)
                 released = True
         return released
+
+    def remember_polling(self) -> None:
+        """The lanes of the group that ran have polled: still so when they go on behind others that they wait for."""
+        lanes = self.x.spread(self.x.active())
+        self.polled = lanes.copy() if self.polled is None else self.polled | lanes
+
+    def have_polled(self) -> bool:
+        """Whether a lane of the group that runs now polled before it waited."""
+        if self.polled is None:
+            return False
+        lanes = self.x.spread(self.x.active())
+        before = some(self.polled & lanes)
+        rest = self.polled & ~lanes
+        self.polled = rest if some(rest) else None
+        return before
 
     # --- convergence ---
 

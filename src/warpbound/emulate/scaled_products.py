@@ -79,7 +79,7 @@ def shape_with_scales(word: int, here: Site) -> Shape:
     if first is None or second is None or packed or word >> 2 & 1 or rows != ALL_ROWS:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
     return Shape(
-        first, second, rows, columns, whole=False, negative=bool((word >> 13 ^ word >> 14) & 1),
+        first, second, rows, columns, np.float32, negative=bool((word >> 13 ^ word >> 14) & 1),
         first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1, blocks=blocks,
     )  # fmt: skip
 

@@ -6,7 +6,8 @@ of its own here; a GPU shares that of an SM among its blocks.
 Source   PTX ISA, "Tensor Memory", "tcgen05.alloc", and the shapes of "tcgen05.ld" and "tcgen05.st". How compilers
          allocate was read off code of sm_100a. Lanes of 16x64b: CUTLASS, copy_traits_sm100.hpp.
 Models   What a load, a store or a product does is done at once; waits and fences find nothing to do.
-Omits    Refused: loads and stores of packed halves, shifts.
+         In packed halves (.PACK16BIT, .EXPAND16BIT) a register has the lower halves of two neighbouring cells.
+Omits    Refused: packed halves other than of 32-bit shapes, shifts.
 """
 
 import re
@@ -31,6 +32,8 @@ _UNIT = 32  # columns that are allocated together
 _WORDS = ROWS * COLUMNS + UNIT_B  # the last one says which units are taken
 _COUNT = re.compile(r"x(\d+)$")
 _REGISTERS = {"16dp128bit": 2, "16dp256bit": 4}  # of a lane for .x1
+_PACKED = frozenset({"PACK16BIT", "EXPAND16BIT"})
+_LOWER_HALF = np.uint32(0xFFFF)
 
 
 def memory(x: State) -> NDArray[np.uint32]:
@@ -65,30 +68,36 @@ def address_of(operand: Operand) -> Callable[[State, Warps], Numbers]:
 
 @dataclass(frozen=True)
 class Layout:
-    """Lanes of a warp that take part, (n,), and row and column of each of their registers, (n, registers)."""
+    """Lanes of a warp that take part, (n,), and row and column of each number that they move, (n, numbers)."""
 
     lanes: Numbers
     rows: Numbers
     columns: Numbers
 
 
-def registers_moved(instruction: Instruction) -> int:
-    """Registers of a lane that a load or store of tensor memory moves, in columns of 32 rows."""
-    words = [word for word in instruction.modifiers if not _COUNT.match(word)]
+def _shape(instruction: Instruction) -> list[str]:
+    return [word for word in instruction.modifiers if not _COUNT.match(word) and word not in _PACKED]
+
+
+def columns_moved(instruction: Instruction) -> int:
+    """Columns of 32 rows that a load or store of tensor memory by a warp fills."""
     times = next((int(match[1]) for match in map(_COUNT.match, instruction.modifiers) if match), 1)
-    return times * _REGISTERS.get(words[0] if words else "", 1)
+    registers = times * _REGISTERS.get("".join(_shape(instruction)), 1)
+    return registers * 2 if _PACKED & set(instruction.modifiers) else registers
 
 
 def layout(here: Site) -> Layout:
     """Which cells the registers of a warp are; refuses shapes that are not executed."""
-    words = [word for word in here.instruction.modifiers if not _COUNT.match(word)]
-    lane, at = np.arange(LANES)[:, None], np.arange(registers_moved(here.instruction))[None, :]
+    words = _shape(here.instruction)
+    lane, at = np.arange(LANES)[:, None], np.arange(columns_moved(here.instruction))[None, :]
     match words:
         case []:
             return Layout(lane[:, 0], lane + 0 * at, at + 0 * lane)
         case ["16dp32bit_t0_t15" | "16dp32bit_t16_t31"]:
             half = lane[:16] if words[0].endswith("t15") else lane[16:]
             return Layout(half[:, 0], half % 16 + 0 * at, at + 0 * half)
+        case _ if here.has(*_PACKED):
+            raise unsupported(here.instruction)
         case ["16dp64bit"]:
             return Layout(lane[:, 0], lane // 4 + 8 * (lane % 2) + 0 * at, at * 2 + lane // 2 % 2)
         case ["16dp128bit"]:
@@ -101,18 +110,20 @@ def layout(here: Site) -> Layout:
 @executes("LDTM")
 def load(here: Site) -> Handler:
     """LDTM: rows of some columns to the registers of a warp."""
-    cell, output = layout(here), here.instruction.operands[0]
+    cell, output, packed = layout(here), here.instruction.operands[0], here.has("PACK16BIT")
     address = address_of(next(x for x in here.instruction.operands if x.kind == "memory"))
 
     def handler(x: State) -> None:
         warps = issuing(x)
         places = cells(x, warps, address(x, warps), cell.rows, cell.columns)
         words = memory(x)[warps.block[:, None, None], places]
+        if packed:
+            words = words[:, :, ::2] & _LOWER_HALF | words[:, :, 1::2] << np.uint32(16)
         mask_before = x.mask
         if len(cell.lanes) < LANES:  # the others keep what they have
             own = np.tile(np.isin(np.arange(LANES), cell.lanes), x.selected_lanes // LANES)
             x.mask = own if mask_before is None else own & mask_before
-        for i in range(places.shape[2]):
+        for i in range(words.shape[2]):
             row = np.zeros((x.selected_lanes // LANES, LANES), np.uint32)
             row[warps.own[:, None], cell.lanes] = words[:, :, i]
             x.put(output.index + i, row.reshape(-1))
@@ -125,6 +136,8 @@ def load(here: Site) -> Handler:
 def store(here: Site) -> Handler:
     """STTM: the registers of a warp to rows of some columns."""
     cell, source = layout(here), here.instruction.operands[-1]
+    shifts = (0, 16) if here.has("EXPAND16BIT") else (0,)
+    kept = _LOWER_HALF if here.has("EXPAND16BIT") else ~np.uint32(0)
     address = address_of(next(x for x in here.instruction.operands if x.kind == "memory"))
 
     def handler(x: State) -> None:
@@ -132,8 +145,10 @@ def store(here: Site) -> Handler:
         places = cells(x, warps, address(x, warps), cell.rows, cell.columns)
         words = np.zeros(places.shape, np.uint32)
         if source.index != RZ:
-            for i in range(places.shape[2]):
-                words[:, :, i] = x.get(source.index + i).reshape(-1, LANES)[warps.own][:, cell.lanes]
+            for i in range(places.shape[2] // len(shifts)):
+                row = x.get(source.index + i).reshape(-1, LANES)[warps.own][:, cell.lanes]
+                for part, shift in enumerate(shifts):
+                    words[:, :, len(shifts) * i + part] = row >> np.uint32(shift) & kept
         memory(x)[warps.block[:, None, None], places] = words
 
     return handler

@@ -3,7 +3,8 @@
 One thread starts a product: D, in tensor memory, is A B, or A B + D. A lies in shared memory, where a descriptor of 64
 bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the instruction descriptor, gives types and
 shape.
-Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
+Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented. A sum in FP16
+takes the lower half of its cell.
 
 The left factor may be sparse (.sp): a half of it is kept, and metadata in tensor memory say where it belongs.
 A pair of blocks (.2CTA) multiplies together: each has the rows of A that it computes, and half of the columns of B.
@@ -18,8 +19,8 @@ Source   PTX ISA, "Instruction descriptor" (E2M3 = 3, E3M2 = 4, E2M1 = 5), "Shar
          Where the metadata of a row lie is printed there as pictures; in words in CUTLASS, mma_traits_sm100.hpp
          (`tmem_e_frg`): of 8 bits in the row's own lane, 1 bit for each number; of 16 and 32 bits as for mma.sp, rows g
          and g + 8 of 16 in lanes g (first half of the depth) and g + 8 of these 16.
-Omits    Refused: sparse factors of 64 rows, of FP6 or FP4, or with a selector; FP6 and FP4 in tensor memory, FP16 sums,
-         .WS, masks of lanes.
+Omits    Refused: sparse factors of 64 rows, of FP6 or FP4, or with a selector; FP6 and FP4 in tensor memory, .WS,
+         masks of lanes.
 """
 
 from typing import Any
@@ -54,7 +55,7 @@ _TYPES: dict[str, dict[int, Element]] = {  # opcode -> number in the instruction
 }
 _STEP_BITS = 256  # of a row of A along the depth
 _SELECTOR = 3  # bits of an instruction descriptor: which part of the metadata
-_HALF, _FLOAT, _WHOLE = 0, 1, 2  # types of the sum: F16, F32, S32
+_SUMS: dict[int, type[np.generic]] = {0: np.float16, 1: np.float32, 2: np.int32}  # by their number in the descriptor
 _NAMED = frozenset({"BF16", "TF32", "2CTA", "SP"})
 _CODES, _BYTE = 8, 8  # codes of chunks in a cell; bits
 _ROWS_OF_GROUP = 16  # of 64 rows, each 16 lie in lanes of their own 32
@@ -63,14 +64,14 @@ _FEW_ROWS, ALL_ROWS = 64, 128  # that a block computes
 
 @dataclass(frozen=True)
 class Shape:
-    """What an instruction descriptor says. rows : of A and of the sum in each block; columns : of the sum; blocks : 2
-    for a pair; sparse : 1 if half of each row of A is kept."""
+    """What an instruction descriptor says. rows : of A and of the sum in each block; columns : of the sum; sums : its
+    type; blocks : 2 for a pair; sparse : 1 if half of each row of A is kept."""
 
     first: Element
     second: Element
     rows: int
     columns: int
-    whole: bool
+    sums: type[np.generic]
     negative: bool
     first_by_depth: bool
     second_by_depth: bool
@@ -120,16 +121,15 @@ def shape_of(word: int, here: Site) -> Shape:
     blocks = blocks_of(here)
     rows, columns = ((word >> 24 & 31) << 4) // blocks, (word >> 17 & 63) << 3
     sparse = word >> 2 & 1
-    plain = word >> 4 & 3 in (_FLOAT, _WHOLE) and rows in (_FEW_ROWS, ALL_ROWS)
+    sums = _SUMS.get(word >> 4 & 3)
+    plain = rows in (_FEW_ROWS, ALL_ROWS) and (here.instruction.opcode == "UTCIMMA") == (sums is np.int32)
     plain &= not sparse or (rows == ALL_ROWS and not word & _SELECTOR and (first is None or not first.packed))
-    if word >> 4 & 3 == _HALF and here.instruction.opcode != "UTCIMMA":
-        raise unsupported(here.instruction, " with sums in FP16")
-    if first is None or second is None or not plain:
+    if first is None or second is None or sums is None or not plain:
         raise unsupported(here.instruction, f", instruction descriptor {word:#x}")
     if first.packed and not here.instruction.operands[0].text.startswith("gdesc"):
         raise unsupported(here.instruction, " with FP6 or FP4 in tensor memory")
     return Shape(
-        first, second, rows, columns, whole=word >> 4 & 3 == _WHOLE, negative=bool((word >> 13 ^ word >> 14) & 1),
+        first, second, rows, columns, sums, negative=bool((word >> 13 ^ word >> 14) & 1),
         first_by_depth=not word >> 15 & 1, second_by_depth=not word >> 16 & 1, blocks=blocks,
         sparse=sparse,
     )  # fmt: skip
@@ -220,6 +220,11 @@ def add_product(
 
 def _sum(product: NDArray[Any], old: NDArray[np.uint32] | None, shape: Shape) -> NDArray[np.uint32]:
     """The words of a product, plus what these words hold."""
+    half = shape.sums is np.float16
     if old is not None:
-        product = product + np.ascontiguousarray(old).view(np.int32 if shape.whole else np.float32)
-    return product.astype(np.int64).astype(np.uint32) if shape.whole else product.astype(np.float32).view(np.uint32)
+        held = np.ascontiguousarray(old)
+        product = product + (held.astype(np.uint16) if half else held).view(shape.sums)
+    if shape.sums is np.int32:
+        return product.astype(np.int64).astype(np.uint32)
+    rounded = product.astype(shape.sums)
+    return rounded.view(np.uint16).astype(np.uint32) if half else rounded.view(np.uint32)

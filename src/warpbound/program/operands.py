@@ -10,7 +10,7 @@ from warpbound.program.instruction import PT, RZ, Operand
 BANK_B = 0x10000  # of a constant bank; nvdisasm prints offsets above half of it as negative: c[0x0][-0x6880] is 0x9780
 _ANNOTATION = re.compile(r"\s*\(\*(?!\"BRANCH_TARGETS).*?\*\)")  # remarks such as (*"SpillRefill"*); branch tables stay
 _NUMBER = re.compile(r"-?(?:0x[0-9a-f]+|\d+)$", re.I)
-_FLOAT = re.compile(r"[+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|INF|QNAN|SNAN)$", re.I)
+_FLOAT = re.compile(r"([+-]?(?:\d+\.?\d*(?:e[+-]?\d+)?|INF|QNAN|SNAN))((?:\.H\w+)*)$", re.I)
 _REGISTER = re.compile(r"(UR|UP|R|P)(\d+|Z|T)((?:\.\w+)*)$")
 _BARRIER = re.compile(r"B(\d+)((?:\.\w+)*)$")
 _SCOREBOARD = re.compile(r"(?:SB|gsb)(\d+)((?:\.\w+)*)$")
@@ -133,8 +133,9 @@ def _integer(text: str) -> int:
 def _number(text: str) -> Operand | None:
     if _NUMBER.match(text) and text != "-0":
         return Operand("immediate", text, value=_integer(text))
-    if _FLOAT.match(text):
-        return Operand("float", text, value=float(text.upper().replace("QNAN", "NAN").replace("SNAN", "NAN")))
+    if number := _FLOAT.match(text):
+        value = float(number[1].upper().replace("QNAN", "NAN").replace("SNAN", "NAN"))
+        return Operand("float", text, value=value, suffixes=tuple(number[2].split(".")[1:]))
     return None
 
 
