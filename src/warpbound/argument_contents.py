@@ -2,8 +2,8 @@
 
 Random numbers come from PCG64 seeded by (seed, argument index). `rand` takes a fixed number of the generator's 64-bit
 outputs per value: any piece is made alone, by advancing the generator, and equals the same piece of the whole. `randn`
-takes a varying number: all numbers before a piece are drawn once and dropped, and only the states at which runs of them
-begin are stored, so that any piece can be drawn again.
+takes a varying number: all numbers before a piece are drawn once and dropped. Only the generator's state at every
+RUN-th number is stored, so that any piece can be drawn again.
 """
 
 from collections.abc import Callable
@@ -45,8 +45,8 @@ def contents(argument: Argument, index: int) -> NDArray[Any] | None:
 
 
 def pieces(argument: Argument, index: int) -> Piece | None:
-    """A function that makes bytes [start, end) of `contents`, start a multiple of 64, so that outputs of the
-    generator are whole; None for unknown or zeros.
+    """A function that makes bytes [start, end) of `contents`; start is a multiple of 64, which is a whole number of the
+    generator's outputs. None for unknown contents and zeros.
 
     Raises InputError where `contents` does, at once or when a piece is made.
     """
@@ -65,7 +65,7 @@ def pieces(argument: Argument, index: int) -> Piece | None:
 
 
 def _made_at_once(argument: Argument, index: int) -> Piece:
-    """Contents that can only be made as a whole, with the first piece."""
+    """Contents that can only be made as a whole: the first piece makes them all."""
     whole_bytes: list[NDArray[np.uint8]] = []
 
     def piece(start: int, end: int) -> NDArray[np.uint8]:
@@ -89,9 +89,9 @@ def _made_alone(argument: Argument, index: int) -> Piece:
 
 
 def _outputs_of(argument: Argument, index: int) -> Piece:
-    """Pieces of `rand` straight from the generator's outputs, equal to what `Generator` makes of them.
+    """Pieces of `rand`, computed from the generator's raw outputs; they equal what `Generator` gives.
 
-    Sparse reads of a large array ask for thousands of pieces of a page.
+    Sparse reads of a large array ask for thousands of pieces of one page each.
     """
     dtype, convert = DTYPES[str(argument.dtype)], _FROM_OUTPUTS[str(argument.dtype)]
     generator = lru_cache(1)(lambda: _bits(argument, index))
@@ -137,7 +137,7 @@ def _drawn_again(argument: Argument, index: int) -> Piece:
 def _runs(seed: int, index: int, kind: np.dtype[Any]) -> Callable[[int], NDArray[Any]]:
     """A function that gives normal numbers RUN * n to RUN * (n + 1) of a generator."""
     bits, again = np.random.PCG64([seed, index]), np.random.PCG64()
-    states: list[Any] = []  # where the runs begin, as far as they were asked for
+    states: list[Any] = []  # the states at which runs begin, up to the last one that was asked for
     thrown_away, one_at_a_time = np.empty(RUN, kind), Lock()
 
     def run(number: int) -> NDArray[Any]:
@@ -196,12 +196,12 @@ def _stored(numbers: NDArray[Any], name: str) -> NDArray[Any]:
 
 
 def _drawn_B(argument: Argument) -> int:
-    """Bytes of the generator's output for each random number."""
+    """Bytes of the generator's output that each random number consumes."""
     return DTYPES[str(argument.dtype)].itemsize if argument.below is None else 4
 
 
 def _below(random: "np.random.Generator", argument: Argument, count: int) -> NDArray[Any]:
-    """Integers 0 to `below`, without it: the upper half of 32 random bits times `below`, so that each takes as many."""
+    """Integers from 0 to `below` - 1: the upper half of 32 random bits times `below`, so that each takes 32 bits."""
     random_words = random.integers(0, 1 << 32, count, np.uint32).astype(np.uint64)
     return (random_words * np.uint64(argument.below or 1)) >> np.uint64(32)
 

@@ -71,12 +71,12 @@ class Gpu:
 
     @property
     def board(self) -> bool:
-        """Whether it has every parameter that a prediction of time needs."""
+        """True if it has every parameter that a prediction of time needs."""
         return not absent_parameters(self)
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """Names of the parameters and limits that come from a relative or from the command line."""
+        """Names of the parameters and limits that come from a related board or from the command line."""
         own = (name for name, quantity in self.parameters.items() if quantity.how == "assumed")
         return (*own, *self.changed_limits)
 
@@ -113,7 +113,7 @@ def absent_parameters(board: Gpu) -> tuple[str, ...]:
 
 
 def definition(name: str) -> Parameter:
-    """What is known of a parameter by its name; CommandError for an unknown name, with names like it."""
+    """The definition of a parameter; CommandError, with similar names, for an unknown one."""
     if name not in PARAMETERS:
         near = difflib.get_close_matches(name, [*PARAMETERS, *MEANINGS], n=3, cutoff=0.4)
         raise CommandError(

@@ -72,7 +72,7 @@ def load(text: str, key: str, origin: str) -> Gpu:
 
 
 def of_table(document: dict[str, Any], key: str, text: str, origin: str) -> Gpu:
-    """A board from the table of its file, whose `text` gives the line of an error. Raises InputError."""
+    """A board from the table of its file; `text`, the file itself, gives the line of an error. Raises InputError."""
     place = _Place(text, origin)
     file = _decode(document, _BoardFile, place)
     try:

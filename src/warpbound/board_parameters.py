@@ -36,10 +36,10 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
     "pJ/B": 1e-12,
 }
 
-SMALLEST, LARGEST = 1e-9, 1e15  # that can be set, in a parameter's unit: beyond, sums lose what is not absurd
-TINY_PART = 1e-6  # of a board's own value: what is set below it is a slip of the unit
-NARROWEST = 1e-3  # lanes of a pipe, and instructions that an SM issues in a cycle, that can be meant
-SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # of an SM clock that can be meant
+SMALLEST, LARGEST = 1e-9, 1e15  # of a value that can be set: beyond, sums of floats lose terms
+TINY_PART = 1e-6  # of a board's own value: a smaller setting is an error in the unit
+NARROWEST = 1e-3  # plausible numbers of lanes of a pipe, and of instructions that an SM issues in a cycle
+SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # plausible range of an SM clock
 HOW = ("vendor", "measured", "published", "assumed")
 Decides = Literal[
     "all", "nothing", "launch", "latency", "issue", "fixed", "barrier", "constant", "shared",
@@ -83,9 +83,9 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     partition_rank: int = 0     # place on the page among those that memory partitions are simulated with; 0: none
     varied_with: str = ""       # group that a sweep varies as arrays, as none of it changes what a warp does
     watts_need: bool = False    # no watts are predicted for a board that lacks it
-    device_attribute: str = ""  # of the driver, in base units, that a profile may give in its place
+    device_attribute: str = ""  # of the driver, in base units: a profile may give it instead
     measured_by: tuple[str, ...] = ()  # mechanisms of `warpbound measure`, the most reliable first
-    not_measured: str = ""      # why no mechanism gives it, where the fallback does not tell
+    not_measured: str = ""      # why no mechanism measures it, unless the fallback explains that
 
     @property
     def least(self) -> float:
@@ -110,7 +110,7 @@ LANES: Mapping[str, str] = MappingProxyType(  # pipe -> the parameter that is it
 
 
 def varied_with(group: str) -> tuple[str, ...]:
-    """Names of the parameters of a group that a sweep varies as arrays, in the catalogue's order."""
+    """Names of the parameters in a group that a sweep varies as arrays, in the catalogue's order."""
     return tuple(name for name, parameter in PARAMETERS.items() if parameter.varied_with == group)
 
 

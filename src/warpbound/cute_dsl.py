@@ -7,10 +7,10 @@ dynamic(a, leading_dim=1)                     an array whose sizes are no consta
 Source   nvidia-cutlass-dsl 4.8.1, read off its wheel: `cute.compile` needs no driver; the compiled host function takes
          a pointer to each argument (a tensor is its address, then dynamic extents and strides) and calls
          `_cudaLaunchKernelEx(configuration, kernel, parameters)`; `cuda_init` loads the machine code.
-Models   The compiled host function itself is executed, with the launch calls answered here: grid, block, cluster,
-         shared memory, structs and tensor maps are those that it makes. Arrays get addresses of no memory.
-Omits    Refused: programs whose host function asks for more of the driver than to launch kernels; sizes that neither
-         the array nor the fake tensor gives.
+Models   The compiled host function itself is executed; its launch calls are answered here, and give grid, block,
+         cluster, shared memory, structs and tensor maps. Arrays get addresses without memory behind them.
+Omits    Refused: programs whose host function calls the driver for anything but launches of kernels; sizes that
+         neither the array nor the fake tensor gives.
 """
 
 import inspect
@@ -64,9 +64,9 @@ from warpbound.result.plain import Entry
 __all__ = ["Dynamic", "analyze", "dynamic", "run"]
 
 _OLDEST = 80  # the oldest architecture that CuTe DSL compiles for
-_FIRST_WITH_FAMILY = 90  # from here on instructions of tensor cores are those of sm_NNa
+_FIRST_WITH_FAMILY = 90  # from here on the code has the tensor instructions of sm_NNa
 _ALIGNED_B = 16
-FIRST_ADDRESS, APART = 0x6B5D_0000_0000, 1 << 36  # no memory of this process: addresses of arrays in parameters
+FIRST_ADDRESS, APART = 0x6B5D_0000_0000, 1 << 36  # addresses of arrays in parameters; this process has no memory there
 _ADDRESS_B = 8
 _CUTE_TYPES = {
     "f16": "Float16", "bf16": "BFloat16", "f32": "Float32", "f64": "Float64", "bool": "Boolean", "i8": "Int8",
@@ -158,8 +158,8 @@ def _wanted(calls: Sequence[HostLaunch], launch: int | None, host: str) -> HostL
 
 @dataclass(frozen=True)
 class Operand:
-    """An argument. for_compiler : as CuTe's compiler takes it; words : what the host function reads behind its pointer,
-    with the address of an array first; none of a constant."""
+    """An argument. for_compiler : its form for CuTe's compiler; words : what the host function reads behind its
+    pointer, with the address of an array first; none of a constant."""
 
     name: str
     for_compiler: Any
@@ -173,7 +173,7 @@ class Operand:
 
 
 def _operand(value: object, name: str, order: int) -> Operand:
-    """order : tells an argument from others, where it is no other."""
+    """order : identifies an argument that is not the same array as another one."""
     from cutlass.cute import runtime
 
     if value is None:
@@ -219,7 +219,7 @@ def _fake(own: Array, shape: Sequence[Any], strides: Sequence[Any]) -> Any:
 
 
 def _of_fake(value: Any, name: str) -> Array:
-    """An array of unknown contents, as large as a fake tensor says."""
+    """An array of unknown contents with the sizes of a fake tensor."""
     dtype = _LAUNCH_DTYPES.get(value.element_type.__name__, "u8")
     shape, steps = tuple(value.shape), tuple(value.stride)
     if not all(isinstance(each, int) for each in (*shape, *steps)):

@@ -1,8 +1,8 @@
-"""The compiled host function of a CuTe DSL kernel is executed; its calls into the driver are answered here.
+"""Executes the compiled host function of a CuTe DSL kernel and answers its calls into the driver.
 
 Source   nvidia-cutlass-dsl 4.8.1, read off its wheel: the compiled host function calls
          `_cudaLaunchKernelEx(configuration, kernel, parameters)`; `cuda_init` loads the machine code.
-Omits    Refused: host functions that ask for more of the driver than to launch kernels.
+Omits    Refused: host functions that call the driver for anything but launches of kernels.
 """
 
 from collections.abc import Sequence
@@ -57,7 +57,7 @@ class _Attribute(Structure):
 
 
 class HostRequests:
-    """What the host function has asked for. problem : what it asked for in vain."""
+    """The requests of the host function. problem : the request that was refused."""
 
     def __init__(self) -> None:
         self.code = b""
@@ -123,7 +123,7 @@ class HostCode:
     def call(self, name: str, addresses: Sequence[int]) -> None:
         """Call a function that takes an array of pointers to its arguments and its result."""
         if not (code := self._engine.raw_lookup(name)):
-            raise InputError("The host function asks for more of the driver than launches.", "Move that out of it.")
+            raise InputError("The host function calls the driver for more than launches.", "Move that out of it.")
         CFUNCTYPE(None, c_void_p)(code)((c_void_p * len(addresses))(*addresses))
 
 

@@ -5,7 +5,7 @@ arrays = run(kernel, a, b, out, 1024, grid=4096, gpu="b200")       values, by pa
 
 Source   cuda-tile 1.7.0, read off its wheel: `cuda.tile.compilation` and the calling convention cutile_python_v1 (an
          array is its address, then 32-bit extents and strides in elements); the cubin has block and shared memory.
-Models   What `ct.launch` would let the compiler count on: addresses are multiples of 16 bytes, the last stride is 1
+Models   What `ct.launch` would let the compiler assume: addresses are multiples of 16 bytes, the last stride is 1
          where it is, extents are multiples of 16 and other strides of 16 bytes where they are, arrays overlap only
          where the same one comes twice.
          Tensor maps are those that the cubin's own host code makes (python_kernels.host_code).
@@ -145,7 +145,8 @@ def _of_number(value: np.generic, name: str) -> Piece:
 
 
 def _constraint(value: Array | np.generic, operands: dict[str, Array | np.generic]) -> tuple[Any, ...]:
-    """What the compiler may count on in one argument, as hashable words: `_cubin` makes cuTile's own of them."""
+    """What the compiler may assume about one argument, as hashable words; `_cubin` turns them into cuTile's
+    constraints."""
     if not isinstance(value, Array):
         return ("scalar", value.dtype.name)
     others = [other for other in operands.values() if other is not value and isinstance(other, Array)]
@@ -162,7 +163,7 @@ def _constraint(value: Array | np.generic, operands: dict[str, Array | np.generi
 
 @lru_cache(256)
 def _cubin(kernel: Any, constraints: tuple[Any, ...], arch: int) -> bytes:
-    """What cuTile's compiler makes of a kernel."""
+    """The cubin that cuTile's compiler makes of a kernel."""
     from cuda.tile import compilation
 
     if arch < _OLDEST:

@@ -20,7 +20,7 @@ def folder() -> Path:
 
 
 def digest(*parts: bytes | str) -> str:
-    """One name for all parts; their order and their limits count."""
+    """One name for all parts; it depends on their order and on where each ends."""
     total = hashlib.sha256()
     for part in parts:
         raw = part.encode(errors="surrogateescape") if isinstance(part, str) else part
@@ -30,7 +30,7 @@ def digest(*parts: bytes | str) -> str:
 
 
 def state_of(status: os.stat_result) -> tuple[int, int]:
-    """Size and time of change of a file: as long as both are equal, its contents count as equal."""
+    """Size and modification time of a file: while both are the same, its contents are taken to be the same."""
     return status.st_size, status.st_mtime_ns
 
 
@@ -69,7 +69,7 @@ def _place(name: str) -> Path:
 
 
 def keep(path: Path, contents: bytes) -> None:
-    """Write in one step, so that another process never reads half a file; a full or closed disk is no error."""
+    """Write in one step, so that another process never reads half a file; a full or read-only disk is no error."""
     import tempfile  # which costs more than most answers write
 
     partial = ""

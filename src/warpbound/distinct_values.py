@@ -1,4 +1,4 @@
-"""The distinct values of an array, without `numpy.ma`, which takes as long to load as many a module of ours."""
+"""The distinct values of an array, without loading `numpy.ma`, which takes as long as many of our modules."""
 
 from typing import Any
 

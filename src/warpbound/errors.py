@@ -1,11 +1,11 @@
-"""What can go wrong, in one clear sentence each: the input, the place in it, the way out."""
+"""Errors that a caller can cause; each names the input, the place in it and what to do."""
 
 
 class WarpboundError(Exception):
-    """Base of every error a caller can cause; `reason` says what is wrong, `hint` how to mend it."""
+    """Base of every error that a caller can cause; `reason` says what is wrong, `hint` how to correct it."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
-        between = "" if reason.endswith("\n") else " "  # a compiler's log stands on lines of its own
+        between = "" if reason.endswith("\n") else " "  # a compiler's log is printed on separate lines
         super().__init__(f"{reason}{between}{hint}".strip())
         self.reason = reason
         self.hint = hint
@@ -15,7 +15,7 @@ class WarpboundError(Exception):
 
 
 class InputError(WarpboundError):
-    """A file, a kernel or a value that cannot be answered."""
+    """A file, a kernel or a value that cannot be analysed."""
 
 
 class CommandError(WarpboundError):
@@ -23,9 +23,9 @@ class CommandError(WarpboundError):
 
 
 class MissingTool(WarpboundError):
-    """An optional part that is not installed; the hint names the extra that brings it."""
+    """An optional part that is not installed; the hint names the extra to install."""
 
 
 def install(extra: str) -> str:
-    """The hint that names the extra which brings what is missing."""
+    """The hint that names the extra to install."""
     return f"Install it with: pip install 'warpbound[{extra}]'"

@@ -1,4 +1,4 @@
-"""Work in copies of this process, which have everything that it has loaded; their results come back."""
+"""Runs work in forks of this process, which share everything that it has loaded, and returns the results."""
 
 import os
 import warnings
@@ -16,14 +16,14 @@ def processors() -> int:
 
 
 def forked(task: Callable[[], Any]) -> "tuple[ForkProcess, Connection]":
-    """A new process and the end of the pipe on which its result comes; EOFError there means that it has died."""
+    """A new process and the pipe that receives its result; EOFError there means that the process has died."""
     from multiprocessing import get_context  # which few answers need
 
     context = get_context("fork")
     end, other = context.Pipe(duplex=False)
     process = context.Process(target=_send, args=(task, other), daemon=True)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # the process calls nothing that other threads may hold
+        warnings.simplefilter("ignore", DeprecationWarning)  # the child uses no lock that another thread may hold
         process.start()
     other.close()
     return process, end

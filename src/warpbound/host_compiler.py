@@ -21,7 +21,7 @@ def sources(folder: Path) -> dict[str, str]:
 def loaded_library(
     what: str, texts: Mapping[str, str], options: Sequence[str], libraries: Sequence[str] = ()
 ) -> ctypes.CDLL | None:
-    """The library of the C files in `texts`, made for this processor and loaded; None where that cannot be done."""
+    """The library of the C files in `texts`, compiled for this processor and loaded; None if that is not possible."""
     try:
         return _loaded(shared_library(what, texts, [*options, "-march=native"], libraries, _processor()))
     except (InputError, MissingTool, OSError):
@@ -33,7 +33,7 @@ def shared_library(
 ) -> bytes:
     """The library of the C files in `texts`, by name; headers are among them.
 
-    what : what it is, for an error. machine : of which the library is the code, where options ask for it. Raises
+    what : its name in an error. machine : the processor for which options compile the library. Raises
     MissingTool without a C compiler, InputError where it fails.
     """
     compiler = _compiler()
@@ -51,7 +51,7 @@ def _compiler() -> str | None:
 
 
 def _loaded(contents: bytes) -> ctypes.CDLL:
-    """A library that lies in memory alone, or in a file that is deleted at once."""
+    """A library loaded from memory, or from a file that is deleted at once."""
     if not hasattr(os, "memfd_create"):
         import tempfile
 
@@ -59,14 +59,14 @@ def _loaded(contents: bytes) -> ctypes.CDLL:
             library.write(contents)
             library.flush()
             return ctypes.CDLL(library.name)
-    memory = os.memfd_create("warpbound")  # stays open: to the loader, equal paths are one library
+    memory = os.memfd_create("warpbound")  # stays open: the loader takes equal paths for one library
     with os.fdopen(memory, "wb", closefd=False) as file:
         file.write(contents)
     return ctypes.CDLL(f"/proc/self/fd/{memory}")
 
 
 def _processor() -> str:
-    """What the code of one machine needs of another: the processor's features."""
+    """The processor's features, which decide whether code made on one machine runs on another."""
     try:
         with Path("/proc/cpuinfo").open("rb") as file:
             lines = file.read(_CPUINFO_B).decode(errors="replace").splitlines()
@@ -76,7 +76,7 @@ def _processor() -> str:
 
 
 def _compiled(what: str, command: Sequence[str], texts: Mapping[str, str], libraries: Sequence[str]) -> bytes:
-    import subprocess  # these two are loaded where there is something to compile
+    import subprocess  # loaded only where there is something to compile
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="warpbound-") as place:

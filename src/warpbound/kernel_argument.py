@@ -46,7 +46,7 @@ class Argument:
 
     name: str | int  # the parameter's name, or its position
     kind: Kind
-    dtype: str | None = None  # of an array; of a scalar None stands for "as the parameter is declared"
+    dtype: str | None = None  # of an array or a scalar; None, for a scalar, means "as the parameter is declared"
     shape: tuple[int, ...] = ()  # of an array, C order
     fill: str | None = None
     seed: int = 0
@@ -65,7 +65,7 @@ class Argument:
 
     @property
     def size_B(self) -> int:
-        """Bytes of an array or a struct; 0 where only the parameter can tell."""
+        """Bytes of an array or a struct; 0 where only the parameter's declaration tells."""
         if self.kind == "array":
             return int(np.prod(self.shape, dtype=object)) * DTYPES[str(self.dtype)].itemsize
         return len(self.bytes or b"")
@@ -183,7 +183,7 @@ class Where:
 
 
 def converted(table: object, form: type[Form], where: Where) -> Form:
-    """The table as a msgspec type; every refusal names the key, and the name that is close to a misspelt one."""
+    """The table as a msgspec type; every error names the key and, for a misspelt one, a similar name."""
     try:
         return decoded(table, form)
     except TableFault as fault:
@@ -269,10 +269,10 @@ def _way(keys: Keys, where: Where) -> str:
     present = {key for key in Keys.__struct_fields__ if key != "name" and getattr(keys, key) is not None}
     ways = [way for way in _WAYS if way in present and way != "shape"] or ["shape"]
     if len(ways) > 1:
-        raise where.refusal("", f"says its contents twice, by {' and by '.join(ways)}.", "Keep one of them.")
+        raise where.refusal("", f"gives its contents twice, by {' and by '.join(ways)}.", "Keep one of them.")
     way = ways[0]
     if way not in present:
-        raise where.refusal("", "does not say what it is.", _WAY_OUT)
+        raise where.refusal("", "has neither a value nor a shape.", _WAY_OUT)
     for key in sorted(present - _WAYS[way] - {way}):
         raise where.refusal(key, f"does not go with {way}.", "Remove one of the two.")
     missing = {"dtype", "shape"} - present if way in ("fill", "shape") else set()
@@ -299,8 +299,8 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
     dtype = _dtype_name(array, where)
     dtype = "bf16" if (dtype, keys.dtype) == ("u16", "bf16") else dtype
     if keys.dtype not in (None, dtype) or keys.shape not in (None, list(array.shape)):
-        reason = f"'{keys.file}' holds {dtype}{list(array.shape)}, which is not what is said here."
-        raise where.refusal("file", reason, "Remove dtype and shape: the file says both.")
+        reason = f"'{keys.file}' holds {dtype}{list(array.shape)}, not the type or shape given here."
+        raise where.refusal("file", reason, "Remove dtype and shape: the file has both.")
     return Argument(
         name, "array", dtype, array.shape, is_rows=bool(keys.rows), file=path, texture=sampling_of(keys.texture)
     )  # fmt: skip

@@ -54,7 +54,7 @@ class Launch:
     constants: tuple[Argument, ...] = ()
     path: Path | None = None  # the file it came from
     placed: Callable[[Any, "Launch"], Any] | None = field(default=None, repr=False, compare=False)
-    # of a program that runs: (program, launch) -> its memory as it is, with the arguments in it
+    # of a program that runs: (program, launch) -> its present memory, arguments included
 
 
 class Changes(TypedDict, total=False):
@@ -76,9 +76,10 @@ class Changes(TypedDict, total=False):
 
 
 def launch(path: str | Path | None = None, **changes: Unpack[Changes]) -> Launch:
-    """The launch of a file, with `changes` on top; `grid` and `block` are needed in one of the two.
+    """The launch of a file, overridden by `changes`; `grid` and `block` must be in one of the two.
 
-    InputError names file, key and way out; CommandError is for values given here. A file's sizes are held to `check`.
+    InputError names the file, the key and what to do; CommandError is for values given here. A file's sizes pass
+    `check`.
     """
     if path is not None:
         replaced = {key: 1 for key in ("grid", "block") if changes.get(key) is not None}
@@ -94,7 +95,7 @@ def launch(path: str | Path | None = None, **changes: Unpack[Changes]) -> Launch
 
 
 def override(launch: Launch, **changes: Unpack[Changes]) -> Launch:
-    """`launch` with the given values on top of its own.
+    """`launch` with the given values in place of its own.
 
     Arguments and constants replace those of the same name or position and otherwise come after them;
     defines are merged; include folders and options are added at the end.
@@ -118,7 +119,8 @@ def override(launch: Launch, **changes: Unpack[Changes]) -> Launch:
 
 
 def check(launch: Launch) -> None:
-    """Raise CommandError for what is no Launch, and, with the limit, for sizes that no GPU from sm_75 on accepts."""
+    """Raise CommandError for what is no Launch, and for sizes that no GPU from sm_75 on accepts; the hint names the
+    limit."""
     if not isinstance(launch, Launch):
         raise CommandError(f"The launch is of type {type(launch).__name__}.", "Give what warpbound.launch returns.")
     threads = launch.block[0] * launch.block[1] * launch.block[2]
@@ -233,7 +235,7 @@ class LaunchFile(msgspec.Struct, forbid_unknown_fields=True):
 
 
 def _read(path: Path, replaced: Mapping[str, int]) -> Launch:
-    """The launch of a file; `replaced` has values of keys that the file may lack because the caller gives them."""
+    """The launch of a file; `replaced` has the caller's values, whose keys the file may lack."""
     try:
         document = dict(replaced) | tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as problem:

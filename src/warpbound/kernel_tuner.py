@@ -31,7 +31,7 @@ from warpbound.result.kernel import KernelResult
 Config = tuple[Any, ...]  # a value for each tunable parameter, in the order of `tune_params`
 Bytes = Callable[[Mapping[str, Any]], int]  # from the parameters by name
 
-_BEST = 8  # configurations whose neighbours are predicted next, where not all can be
+_BEST = 8  # configurations whose neighbours are predicted next, if not all can be predicted
 _LEAST_REGISTERS = 16  # per thread; no kernel of interest takes fewer
 
 
@@ -50,10 +50,10 @@ class Strategy:
 
     gpu : the board. predictions : how many configurations of a larger space are predicted: a random sample, then
     neighbours of the best. constants : contents of `__constant__` and `__device__` symbols, which Kernel Tuner does not
-    hand on. smem : dynamic shared memory of a block in bytes, from the parameters. options : of the compiler. seed : of
+    pass on. smem : dynamic shared memory of a block in bytes, from the parameters. options : of the compiler. seed : of
     the sample. processes : by default one per processor.
 
-    After a tuning `predicted` has every prediction, the fastest first; those without a time say why, and are not
+    After a tuning `predicted` has every prediction, the fastest first. Those without a time have the reason and are not
     measured.
     """
 
@@ -71,7 +71,7 @@ class Strategy:
         self.predicted: list[Predicted] = []
 
     def tune(self, searchspace: Any, runner: Any, tuning_options: Any) -> list[dict[str, Any]]:
-        """What Kernel Tuner calls: the results of what was measured."""
+        """Called by Kernel Tuner: the results of the measured configurations."""
         try:
             from kernel_tuner.strategies.common import CostFunc
             from kernel_tuner.util import StopCriterionReached
@@ -124,7 +124,7 @@ class Strategy:
             )
             try:
                 answers = ranked(ranking, self.processes)
-            except WarpboundError as problem:  # not one of them has a time
+            except WarpboundError as problem:  # none of them has a time
                 return [Predicted(config, None, reason=problem.reason) for config in configs]
         return [
             Predicted(by_name[_name(answer.defines)], answer.time_s, answer.bottleneck)
@@ -165,7 +165,7 @@ def fits(
 ) -> Callable[[Mapping[str, Any]], bool]:
     """A restriction: whether a block of a configuration fits an SM of the board; nothing is compiled.
 
-    shared_bytes, registers : of a block and of a thread, from the parameters; what is not given is taken as least.
+    shared_bytes, registers : of a block and of a thread, from the parameters; the least possible where not given.
     """
     board = machine.gpu(gpu)
 

@@ -1,11 +1,11 @@
-"""L2 in a clock domain of its own: its rates, and the way beyond L1 in cycles of the SMs.
+"""L2 in a separate clock domain: its rates, and the latency beyond L1 in cycles of the SMs.
 
 Source   `lts__cycles_elapsed` over `gpc__cycles_elapsed` in public reports of Nsight Compute: 1451 of 1530 MHz on a
          GTX 1660 SUPER, 1241 of 1316 on an A10G, 1215 of 1268 on an RTX 3060 Laptop, 2154 of 2391 on an RTX 5060 Ti,
          0.94 in the mean; but 855 of 585 MHz on a T4 whose SMs were locked to their base clock.
-Models   Where a board has `l2_clock`, L2 keeps its bytes per cycle of that clock, and a load its cycles of that clock
-         beyond L1. Its own rates were measured at the boost clock, with L2 in step with the SMs. Without `l2_clock`
-         rates keep their time, and latencies follow the SMs.
+Models   Where a board has `l2_clock`, L2's bytes per cycle of that clock are constant, and so are the cycles of that
+         clock that a load takes beyond L1. The board's rates were measured at the boost clock, with L2 in step with
+         the SMs. Without `l2_clock` rates are constant in time, and latencies are constant in cycles of the SMs.
 Omits    a clock of the crossbar that differs from that of L2.
 """
 

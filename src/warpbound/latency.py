@@ -46,8 +46,8 @@ _COPIES = "async"  # queue of the copies from global to shared memory (LDGSTS) a
 class MemoryLatency:
     """Unloaded latencies in cycles at the chosen clock, on an architecture (90 for sm_90).
 
-    core : of arithmetic, where the board states one of its own. timing : how a warp issues without control words.
-    longer : number of a board (isa.latency_classes) -> times that it is as long as the architecture's, where it is not.
+    core : of arithmetic, where the board has its own value. timing : how a warp issues without control words.
+    longer : number of a board (isa.latency_classes) -> its ratio to the architecture's, where that is not 1.
     wavefront : cycles that shared memory takes for one.
     """
 
@@ -65,7 +65,7 @@ class MemoryLatency:
     wavefront: float = 1.0
 
     def with_far(self, share: float) -> "MemoryLatency":
-        """L2 with the mean latency of its sides, where that part of its hits is on the far one."""
+        """L2 with the mean latency of its two sides, when that share of its hits is on the far one."""
         if not share:
             return self
         return replace(self, l2=(1.0 - share) * self.l2 + share * (self.l2_far or self.l2))
@@ -80,9 +80,10 @@ class MemoryLatency:
 
 
 def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
-    """L1, shared memory and an L2 in step with the SMs keep their cycles; DRAM's share beyond L2 keeps its time."""
+    """Cycles are constant for L1, shared memory and an L2 in step with the SMs; DRAM's part beyond L2 is constant in
+    time."""
     beyond_s = (gpu.value("dram_latency") - (gpu.get("l2_latency") or 0.0)) / gpu.value("latency_clock")
-    l2 = l2_cycles(gpu, clock_hz) or 0.0  # 0: a machine without caches, all of whose way to DRAM keeps its time
+    l2 = l2_cycles(gpu, clock_hz) or 0.0  # 0: a machine without caches, whose whole latency of DRAM is constant in time
     dram = l2 + beyond_s * clock_hz
     return MemoryLatency(
         arch=gpu.arch,
@@ -102,14 +103,14 @@ def memory_latency(gpu: Gpu, clock_hz: float) -> MemoryLatency:
 
 @lru_cache(8)
 def longer(gpu: Gpu) -> dict[str, float]:
-    """Number of the board -> how many times as long as its architecture has it, where the board has its own."""
+    """Parameter of the board -> its ratio to the architecture's value, where the board has its own."""
     pairs = ((name, gpu.get(name), architecture_latency(name, gpu.arch)) for name in LATENCIES)
     return {name: own / usual for name, own, usual in pairs if own and usual}
 
 
 def own_timing(gpu: Gpu) -> Timing | None:
-    """The table of how its warps issue, with the distances that the board has of its own; those behind loads, stores
-    and branches are in proportion to the plain one."""
+    """The table of how its warps issue, with the board's own distances; those behind loads, stores and branches are in
+    proportion to the plain one."""
     table = timing(gpu.arch, gpu.key)
     if table is None:
         return None
@@ -142,7 +143,7 @@ def waits(
 ) -> tuple[Wait, ...]:
     """One Wait per instruction; `served(index)` says which levels serve the load at that index.
 
-    far : part of what L2 serves of the load at an index that is not on the reader's side.
+    far : share of the load's L2 sectors, by index, that is not on the reader's side.
     extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many
     times `wavefront` cycles later, and the next access of shared memory waits until they are done.
     """
@@ -162,7 +163,7 @@ def _delayed(wait: Wait, more: float) -> Wait:
 
 
 def _paced(instructions: Sequence[Instruction], timings: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:
-    """With what tables say of the distances between instructions, where no control word does."""
+    """With the distances between instructions from the tables, where there are no control words."""
     table = memory.timing
     if table is None:
         ended = [_ends(instruction) for instruction in instructions]
@@ -177,7 +178,7 @@ def _paced(instructions: Sequence[Instruction], timings: Sequence[Wait], memory:
 
 
 def _apart(instruction: Instruction, wait: Wait, memory: MemoryLatency, table: Timing) -> Wait:
-    """The gap behind an instruction that issues alone. What ends a warp is followed by nothing."""
+    """The gap behind an instruction that issues alone; none behind the end of a warp."""
     if _ends(instruction):
         return replace(wait, gaps=(0.0,))
     if instruction.traits.is_block_barrier and wait.hold:
@@ -193,9 +194,9 @@ def _apart(instruction: Instruction, wait: Wait, memory: MemoryLatency, table: T
 
 
 def _visible(instruction: Instruction, wait: Wait, memory: MemoryLatency) -> Wait:
-    """With what the control word alone says: when a raise is seen, how long a stall of 0 with yield is.
+    """With what only the control word tells: when a raise is visible, how long a stall of 0 with yield is.
 
-    late : the word counts on a latency of its architecture's, and the board's is longer.
+    late : the control word assumes the architecture's latency, and the board's is longer.
     """
     if instruction.control is None:
         return wait
@@ -263,8 +264,8 @@ def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wa
 
 
 def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency, wait: Wait) -> Wait:
-    """With the time that an asynchronous product takes: of one sub-core for a warp's share, of all for tcgen05, of
-    those of two SMs for a pair of blocks; wgmma takes at least as long as shared memory delivers its factors."""
+    """With the time of an asynchronous product: on one sub-core for a warp's share, on all for tcgen05, on those of two
+    SMs for a pair of blocks; wgmma takes at least as long as shared memory delivers its factors."""
     busy = _product_cycles(facts, memory)
     if _asynchronous(instruction):
         busy = max(busy, operand_cycles(instruction))
@@ -276,7 +277,7 @@ def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency
 
 
 def _global(instruction: Instruction, memory: MemoryLatency, shares: Shares, read_cycles: float) -> Wait:
-    """A load or an atomic: the latency of the levels that serve it, which are also what a wait for it is booked on."""
+    """A load or an atomic: the latency of the levels that serve it; a wait for it is attributed to these levels."""
     extra = _wider(instruction, memory, "global") + _uniform_address(instruction, memory)
     if instruction.traits.kind == "atomic" or instruction.opcode == "SUATOM":  # performed at L2
         shares = {"l2": shares.get("l1", 0.0) + shares.get("l2", 0.0), "dram": shares.get("dram", 0.0)}

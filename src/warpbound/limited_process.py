@@ -1,4 +1,4 @@
-"""One process that answers questions for a server; an answer that takes too long ends it, and the next one starts anew.
+"""One process that answers a server's requests; a request that takes too long ends it, and the next one starts another.
 """
 
 import asyncio

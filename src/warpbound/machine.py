@@ -19,7 +19,7 @@ __all__ = [
     "catalogue", "clock", "gpu", "listed", "load", "override",
 ]  # fmt: skip
 
-NEAR = 3  # names that are shown beside a misspelt one
+NEAR = 3  # similar names that an error shows
 _BOARDS = Path(__file__).parent / "gpus"
 
 
@@ -88,7 +88,7 @@ def override(board: Gpu, settings: Mapping[str, float]) -> Gpu:
 
 
 def _elsewhere(name: str, unit: str) -> tuple[float, str, str] | None:
-    """The least value of a parameter on boards that have it, or its default, with its unit and whose it is."""
+    """The least value of a parameter on boards that have it, or its default; with its unit and where it comes from."""
     shipped = map(_shipped, catalogue())
     values = [(own.value, unit, b.name) for b in shipped if (own := b.parameters.get(name)) and own.unit == unit]
     if (default := PARAMETERS[name].default) and unit == PARAMETERS[name].units[0]:
@@ -108,7 +108,8 @@ def _carried(board: Gpu, settings: Mapping[str, float]) -> dict[str, float]:
 
 
 def clock(board: Gpu, which: str | float) -> float:
-    """The SM clock in Hz: "base", "boost", a number in MHz, or "sustained": the highest, before power is looked at."""
+    """The SM clock in Hz: "base", "boost", a number in MHz, or "sustained", which is the boost clock until power limits
+    it."""
     if which == "sustained":
         return board.get("highest_clock") or board.value("boost_clock")
     if which in ("base", "boost"):

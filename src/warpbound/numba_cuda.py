@@ -7,7 +7,7 @@ analyzed(gpu="h200")                                                  a decorato
 Source   numba-cuda 0.30.4, read off its wheel: `dispatcher._prepare_args` (an array becomes two null pointers, the
          number of elements, their size, the address, extents and strides in bytes) and `numba.cuda.compile`.
 Omits    Refused: tuples, records, complex numbers and dates as arguments, and kernels that need device code to be
-         linked in (`link=`, whole-grid synchronisation). `lto` is not followed: the kernel's PTX is assembled as it is.
+         linked in (`link=`, whole-grid synchronisation). `lto` is ignored: the kernel's PTX is assembled without it.
 """
 
 import inspect
@@ -95,7 +95,7 @@ class Analyzed:
     gpu: str | Path | Gpu
 
     def __getitem__(self, configuration: tuple[Any, ...]) -> Callable[..., Entry]:
-        """configuration : grid, block, and where they are wanted a stream and bytes of shared memory."""
+        """configuration : grid, block, and optionally a stream and bytes of shared memory."""
         grid, block, _, smem = configuration if len(configuration) == _WHOLE else (*configuration[:2], None, 0)
         return lambda *args: analyze(self.kernel, *args, grid=grid, block=block, gpu=self.gpu, smem=smem)
 
@@ -166,12 +166,12 @@ def _typed(value: object, name: str) -> np.generic:
 
 
 def _compiled(kernel: Any, operands: dict[str, Any], board: Gpu) -> Program:
-    """What Numba's compiler and NVIDIA's assembler make of a kernel for a board."""
+    """The code that Numba's compiler and NVIDIA's assembler make of a kernel for a board."""
     arch = architecture(board, "numba-cuda")
     signature = tuple(_signature(value) for value in operands.values())
     text = _ptx(kernel, signature, arch)
     limit = kernel.targetoptions.get("max_registers")
-    if limit:  # a limit for the assembler, which PTX writes behind the parameters
+    if limit:  # a limit for the assembler; in PTX it is behind the parameters
         text = text.replace("\n{", f"\n.maxnreg {int(limit)}\n{{", 1)
     file = inspect.getsourcefile(kernel.py_func) or "<Numba>"
     return with_python_source(from_ptx(text, file, board)[0], kernel.py_func)
@@ -215,7 +215,8 @@ def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) ->
 
 @contextmanager
 def _board_of(capability: tuple[int, int]) -> Iterator[None]:
-    """Functions under `@cuda.jit(device=True)` are compiled for this capability: Numba asks the board at hand."""
+    """Functions under `@cuda.jit(device=True)` are compiled for this capability; Numba would ask the installed
+    board."""
     dispatching: Any = import_module("numba.cuda.dispatcher")
     at_hand = dispatching.get_current_device
     dispatching.get_current_device = lambda: SimpleNamespace(compute_capability=capability)

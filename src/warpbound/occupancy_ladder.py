@@ -43,7 +43,7 @@ class BlockRequest:
 
 
 def ladder(request: BlockRequest, change: str) -> tuple[Rung, ...]:
-    """Every number of resident blocks that other values of one property give, the largest first.
+    """Every number of resident blocks that other values of one property allow, the largest first.
 
     Registers and shared memory: the largest value of each rung. Threads: every block size in whole warps, the one
     with most resident warps first. Values that admit no block are left out.

@@ -40,7 +40,7 @@ def pack(argument: Argument, size_B: int, declared: str = "") -> builtins.bytes:
     if value is not None and dtype == "bf16":
         packed = bfloat_bits(np.array([value], np.float32)).tobytes()
     elif value is not None and dtype is not None:
-        with np.errstate(over="ignore"):  # as in C, what is too large is inf
+        with np.errstate(over="ignore"):  # as in C, a number that is too large becomes inf
             packed = np.array(value).astype(DTYPES[dtype]).tobytes()
     elif value is not None and is_number and -(1 << 8 * size_B - 1) <= value < 1 << 8 * size_B:
         packed = (int(value) % (1 << 8 * size_B)).to_bytes(size_B, "little")
@@ -60,7 +60,7 @@ def declared_dtype(c_type: str) -> str | None:
 def check_elements(argument: Argument, declared: str) -> None:
     """Raise InputError if an array's elements do not have the size of the type that its parameter points to.
 
-    Integers may be narrower than declared, as for packed ones; vectors, structs and bytes may point to anything.
+    Integers may be narrower than declared, as packed ones are; pointers to vectors, structs and bytes accept any array.
     """
     base = re.sub(r"\b(const|volatile|__restrict__|__restrict|restrict)\b", " ", declared)
     pointee = _DECLARED.get(" ".join(base.removesuffix("]").rstrip(" [*").split()))

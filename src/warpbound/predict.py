@@ -1,4 +1,4 @@
-"""Rate and time of a unit of work on a GPU: Volkov's bounds, the tightest one taken, plus the launch cost.
+"""Rate and time of a unit of work on a GPU: the tightest of Volkov's bounds, plus the launch cost.
 
 Source   V. Volkov, EECS-2016-143, sections 3.6 and 3.7.
 Models   warps / latency against the tightest resource; the launch cost added; SMs that get no block stay idle
@@ -54,7 +54,7 @@ class Prediction:
 
     rate : units per cycle and active SM. cycles : resource -> SM cycles per unit, `latency` divided by the
     resident warps. utilization : fraction of each resource's time at that rate.
-    bottleneck, runner_up : what takes most time, and next most; the launch itself counts where it is known whole.
+    bottleneck, runner_up : what takes most time, and next most; the launch itself counts where the whole grid is known.
     warps_needed : warps per SM at which the tightest resource would be saturated.
     time_s, slowest_s : of the whole launch; None where the number of warps is unknown.
     """
@@ -104,7 +104,7 @@ def _launch(work: Workload, place: Place) -> dict[str, float]:
 
 
 def _shared_by_active(busy: Mapping[str, Real], place: Place) -> dict[str, Real]:
-    """Chip-wide resources are shared by the SMs that have work, not by all of them."""
+    """Bounds with chip-wide resources shared by the SMs that have work, not by all SMs."""
     share = place.active_sms / place.gpu.value("sm_count")
     return {name: cycles * share if name in CHIP else cycles for name, cycles in busy.items()}
 

@@ -1,8 +1,8 @@
 """Kernels of Python files, FILE.py:KERNEL, of every language that has a front end here, with launches as `warpbound
 analyze` takes them.
 
-The file is executed, as `import` does. What the grid, the block and macros of a launch mean is the language's own: each
-front end says it at `of_launch`.
+The file is executed, as by `import`. The meaning of a launch's grid, block and macros depends on the language: see
+`of_launch` of each front end.
 """
 
 import importlib.util
@@ -40,7 +40,7 @@ class FrontEnd:
     grid: str | None = None
 
     def owns(self, value: object) -> bool:
-        """Whether a value of a file is a kernel of this language; it is none where nobody imported the language."""
+        """Whether a value of a file is a kernel of this language; never, if the language was not imported."""
         return self.package in sys.modules and bool(self.adapter.is_kernel(value))
 
     @property

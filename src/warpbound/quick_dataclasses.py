@@ -1,8 +1,9 @@
 """Dataclasses whose methods are made when they are first used.
 
 `dataclasses` writes five methods of each class as text and compiles them while the class is defined: 0.6 ms a class,
-a quarter of a whole `analyze` from the cache. Here `__init__` is made when the class is first instantiated, of code
-that is compiled once for all classes with as many fields, and the others are shared functions. Fields, replace, asdict,
+a quarter of a whole `analyze` from the cache. Here `__init__` is made when the class is first instantiated, from code
+that is compiled once for all classes with as many fields; the other methods are shared functions. Fields, replace,
+asdict,
 equality, hash, repr and errors are those of `dataclasses`.
 """
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 else:
 
     def dataclass(cls=None, /, *, frozen=False, **others):
-        """As `dataclasses.dataclass`, which makes the classes with other options and those that inherit fields."""
+        """As `dataclasses.dataclass`, which still makes classes with other options and classes that inherit fields."""
         if cls is None:
             return lambda cls: dataclass(cls, frozen=frozen, **others)
         if others or any(map(dataclasses.is_dataclass, cls.__bases__)):
@@ -55,7 +56,7 @@ def _prepare(cls: type) -> None:
     """Fields, and the methods of all dataclasses."""
     own = dict(vars(cls))
     if cls.__doc__ is None:
-        cls.__doc__ = cls.__name__  # dataclasses would write the signature, and compile __init__ for it
+        cls.__doc__ = cls.__name__  # else dataclasses writes the signature, and compiles __init__ for it
     dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
     fields = dataclasses.fields(cls)
     for name, method in (
@@ -71,7 +72,7 @@ _SET_FROZEN, _SET = " _set(self, '{0}', {1})", " self.{0} = {1}"
 
 
 class _Init:
-    """Stands for `__init__` until that is first asked for."""
+    """A placeholder for `__init__` until it is first used."""
 
     def __get__(self, instance: Any, owner: type) -> Any:
         cls = next(cls for cls in owner.__mro__ if vars(cls).get("__init__") is self)

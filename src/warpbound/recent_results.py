@@ -12,7 +12,7 @@ R = TypeVar("R")
 def remember(size: int) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Decorator: the last `size` results stay, each with its arguments, which stay alive as long.
 
-    For pure functions of frozen values that one answer asks for several times.
+    For pure functions of frozen values that are called several times for one answer.
     """
 
     def decorate(function: Callable[P, R]) -> Callable[P, R]:

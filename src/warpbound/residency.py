@@ -118,8 +118,8 @@ class Residency:
         """Per property, the smallest change that admits more; properties that cannot help are absent.
 
         Registers, shared memory and carve-out: one more resident block. Block size: more resident
-        warps, over multiples of the warp, with as many threads in the whole grid as before. None where
-        the grid binds: the SMs hold all there is.
+        warps, among multiples of the warp, with as many threads in the whole grid as before. None where
+    the grid binds: all its blocks are resident.
         """
         if "grid" in self.limiters:
             return ()
@@ -209,7 +209,7 @@ def occupancy(  # noqa: PLR0913  (the published signature, and two rare facts by
     """Resident blocks of one SM: `Residency` for scalars, `ResidencySweep` if any argument is an array.
 
     shared_bytes_per_block : static and dynamic together, without the driver's reserve (added here)
-    carveout               : KiB of shared memory per SM, taken to the next supported size; None: the largest
+    carveout               : KiB of shared memory per SM, raised to the next supported size; None: the largest
     barriers               : named barriers a block uses; they limit from compute capability 9.0 on
     tensor_columns         : columns of tensor memory a block allocates; another block waits until there are as many
     grid_blocks            : blocks of the whole launch, to tell when the grid is too small to fill the SMs
@@ -286,7 +286,7 @@ def _register_limit(x: _Request, warps: IntArray) -> IntArray:
     if rules.registers_allocated_per == "block":  # 1.x
         return _divide(np.asarray(rules.registers_per_sm), _up(x.registers * rules.warp_size * warps, unit))
     per_warp = _up(x.registers * rules.warp_size, unit)
-    # Each sub-core hands out its own share; a launch is checked as if its warps filled all sub-cores evenly.
+    # Each sub-core has its own registers; a launch is checked as if its warps filled all sub-cores evenly.
     fitting_warps = _divide(np.asarray(rules.registers_per_sm // rules.sub_cores), per_warp) * rules.sub_cores
     refused = per_warp * _up(warps, rules.launch_check_warps) > rules.max_registers_per_block
     return np.where(per_warp == 0, UNLIMITED, np.where(refused, 0, fitting_warps // warps))

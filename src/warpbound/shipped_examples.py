@@ -1,4 +1,4 @@
-"""Where the example kernels lie: within an installed package, or beside the sources of a checkout."""
+"""Where the example kernels are: in an installed package, or next to the sources in a checkout."""
 
 from pathlib import Path
 

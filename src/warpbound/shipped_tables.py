@@ -7,7 +7,7 @@ import msgspec
 
 from warpbound.disk_cache import cached, digest
 
-FORM = "1"  # raise when what is kept changes its form
+FORM = "1"  # raise when the cached form changes
 
 
 def shipped_table(*place: str) -> dict[str, Any]:

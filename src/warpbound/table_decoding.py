@@ -1,4 +1,4 @@
-"""Tables of a TOML file or of the command line as msgspec types; a fault names its key and the names that exist."""
+"""Tables of a TOML file or of the command line as msgspec types; an error names its key and the names that exist."""
 
 import difflib
 import re

@@ -50,13 +50,13 @@ Sizes = int | Sequence[int]
 _MOST_AXES = 4
 _LEAN_THREADS = 1 << 24  # of a row of blocks, where the kernel has no loop over the grid
 _MOST_ROWS = 65535
-_ERRORS = 40  # what Warp is to report meanwhile, as of the module logging
+_ERRORS = 40  # level of the module logging that Warp reports at meanwhile
 _OPTIONS = {"enable_backward": False, "lineinfo": True}  # of the module while it compiles here
 
 
 @dataclass(frozen=True)
 class _Compiled:
-    """The machine code of a kernel and what Warp's launcher knows of it. axes : of the launch that `wp.tid()` sees."""
+    """The machine code of a kernel and what Warp's launcher knows of it. axes : those that `wp.tid()` gives."""
 
     cubin: bytes
     name: str
@@ -78,7 +78,7 @@ def analyze(  # noqa: PLR0913  (a launch)
     """The entry of `warpbound.analyze` for one launch of a function under `@wp.kernel`; lines are those of its file.
 
     dim, inputs, outputs, block_dim : as in `wp.launch`; for `wp.launch_tiled` put block_dim behind the others of `dim`.
-    Arrays are those of Warp and NumPy, PyTorch tensors (contents unless on a GPU), text as after `--arg NAME=`.
+    Arrays may be of Warp, NumPy or PyTorch (contents unless on a GPU), or text as after `--arg NAME=`.
     Raises InputError where Warp cannot compile it, CommandError where a value is wrong, MissingTool without Warp.
     """
     return prepare(kernel, dim, [*inputs, *outputs], gpu, block_dim).analyze(gpu, settings)
@@ -130,7 +130,7 @@ def prepare(kernel: Any, dim: Sizes, args: Sequence[object], gpu: str | Path | G
 
 
 def _without_strangers(program: Program) -> Program:
-    """The program without the variables of Warp's headers that it has no address of: there are ten thousand."""
+    """The program without the ten thousand variables of Warp's headers whose address it does not use."""
     reached = {each.symbol for each in program.fixups}.union(*map(symbols_of, program.instructions))
     near = [
         each for each in program.symbols if each.section not in GLOBAL_SECTIONS or reached & {each.name, each.section}
@@ -139,7 +139,7 @@ def _without_strangers(program: Program) -> Program:
 
 
 def launch_bounds(extents: Sequence[int], axes: int) -> bytes:
-    """`launch_bounds_t<axes>`: extents, threads, and how many threads share an index where the launch has more axes."""
+    """`launch_bounds_t<axes>`: extents, threads, and how many threads share an index if the launch has more axes."""
     if not 1 <= len(extents) <= _MOST_AXES or min(extents) < 1:
         raise CommandError(f"dim {tuple(extents)} is not one to four sizes of 1 or more.", "Give it as wp.launch does.")
     padded = (*extents, *[1] * (axes - len(extents)))
@@ -209,7 +209,7 @@ def _scalar_of(dtype: Any) -> Any:
 
 
 def _operand(own: Any, value: object) -> Array | None:
-    """The array that an argument is; None where the kernel declares a value. CommandError where it is not an array."""
+    """The argument as an array; None where the kernel declares a value. CommandError where it is not an array."""
     import warp
 
     if not isinstance(own.type, warp.array):
@@ -221,7 +221,7 @@ def _operand(own: Any, value: object) -> Array | None:
 
 
 def _array(value: Any, name: str) -> Array | None:
-    """An array of Warp as any other: its contents where the host has them."""
+    """An array of Warp as an argument: with contents where the host has them."""
     if type(value).__module__.split(".")[0] != "warp" or not hasattr(value, "device"):
         return array(value, name)
     if getattr(value.device, "is_cpu", False):
@@ -253,7 +253,8 @@ def _overload(kernel: Any, operands: dict[str, Array | None], values: dict[str, 
 
 
 def _compiled(kernel: Any, arch: int, block_dim: int) -> _Compiled:
-    """What Warp's compiler makes of a kernel for an architecture, without its backward pass; cached by Warp."""
+    """The code that Warp's compiler makes of a kernel for an architecture, without the backward pass; cached by
+    Warp."""
     import warp
 
     module = kernel.module

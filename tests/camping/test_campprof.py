@@ -176,7 +176,7 @@ def test_text_shows_advice_band_and_the_configuration() -> None:
         ([*TRANSPOSE, "--warps", "0"], 2, "--warps"),
         ([*TRANSPOSE[:-1], "513", "--warps", "8"], 2, "GTX 280 has 512 at most"),
         ([*TRANSPOSE[:-1], "32,32", "--warps", "8"], 2, "1024 threads"),
-        ([*TRANSPOSE, "--warps", "8", "--time", "-1"], 2, "is not a time"),
+        ([*TRANSPOSE, "--warps", "8", "--time", "-1"], 2, "is not a positive time"),
         (["--gld64", "-5", "--grid", "1", "--block", "32", "--warps", "1"], 2, "--gld64"),
         ([*TRANSPOSE, "--warps", "8", "--gpu", "h200"], 1, "no benchmark data"),
         ([*TRANSPOSE, "--warps", "8", "--gpu", "gtx281"], 2, "gtx280"),

@@ -13,7 +13,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.files.lanes import alu_latency, issue_rate
 
 MEMORY_CAUSES = ("l1", "l2", "dram")
-ROUNDING = 1e-6  # share of accesses: a smaller one is what differences of large counts leave
+ROUNDING = 1e-6  # share of accesses: smaller ones are rounding errors of differences
 NO_ACCESS = "no global load or store, so this model does not apply"
 
 

@@ -1,10 +1,10 @@
 """Answers of the papers' models for a launch: time, rate and bottleneck in the model's terms, or why it has none.
 
 An adapter is a module of the model's name with
-    known(launched)           the symbols of the model's Inputs that work, GPU and launch tell; others are left out
+    known(launched)           the symbols of the model's Inputs that follow from work, GPU and launch
     answer(inputs, launched)  the model's answer
-    WANTED                    symbol -> what would have to be known where `known` leaves it out
-Symbols that the launch gives for a model come before what its adapter would take.
+    WANTED                    symbol -> what would have to be known, where `known` lacks it
+Symbols that the launch gives for a model replace those of its adapter.
 """
 
 import dataclasses
@@ -32,7 +32,7 @@ WORDS = {  # symbols that several models share -> how to make them known
 
 
 def answers(names: tuple[str, ...], facts: LaunchFacts | None) -> dict[str, ModelAnswer]:
-    """One entry per model name; every model says the same where no launch is known."""
+    """One entry per model name; without a known launch, all models give the same reason."""
     if facts is None:
         return {name: silent(NO_COUNTS) for name in names}
     return {name: _answer(name, facts) for name in names}

@@ -41,7 +41,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 
 def _insts(x: LaunchFacts) -> dict[str, float]:
-    """By pipe; what no pipe is named for costs its issue slot."""
+    """By pipe; an instruction without a pipe costs its issue slot."""
     insts = {pipe: count for pipe, count in x.work.by_pipe.items() if count}
     rest = x.work.warp_instructions - sum(insts.values())
     return insts | ({"other": rest} if rest > 1e-9 * x.work.warp_instructions else {})

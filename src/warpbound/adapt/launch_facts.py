@@ -35,8 +35,8 @@ class LaunchFacts:
     """A launch whose per-warp work is known; None marks an unknown fact.
 
     dram_cycles : unloaded DRAM latency at the clock. locality : known where blocks were executed. file_symbols :
-    model -> symbols of the model that a file sets; they replace what its adapter derives. given_by : that source,
-    in words.
+    model -> symbols of the model that a file sets; they replace what its adapter derives. given_by : that file, in
+    words.
     """
 
     work: Workload

@@ -1,4 +1,4 @@
-"""What one unit of work asks of each resource, in SM cycles: the common ground of all throughput bounds.
+"""The time that one unit of work takes of each resource, in SM cycles; all throughput bounds use it.
 
 Source   V. Volkov, EECS-2016-143, section 3.6: a resource's bound is its time per warp.
 Models   issue slots and pipes of the sub-cores shared evenly, SM-wide data paths, an even share of the chip's
@@ -63,7 +63,7 @@ def issues(work: Workload, gpu: Gpu) -> float:
 
 
 def more_together(memory: Memory, gpu: Gpu) -> float:
-    """Sectors that L2 seems to serve beyond those read, as all SMs ask for some at once; below 0 where that is quicker.
+    """Sectors to add because all SMs read some of them at the same time; below 0 where that makes L2 faster.
 
     0 where `l2_shared_read_bandwidth` was not measured.
     """

@@ -19,7 +19,7 @@ from warpbound.workload.files.lanes import old, pipe_cycles, stretch
 
 _PIPE = {"fp64": "fp64"}  # of a type; the FP32 lanes' where it is not here
 WARP = 32
-MOST_STAYS = 0.5  # of the bytes touched, that DRAM moves; below, its time is that of a remainder
+MOST_STAYS = 0.5  # of the bytes touched, that DRAM moves; below, no time is given
 WANTED: dict[str, str] = {}
 
 
@@ -64,7 +64,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     flop, carried_bytes = sum(x.work.flop.values()), dram_bytes(x)
     warps = x.warps
-    if flop <= 0 or inputs.intensity <= 0:  # fewer flop to a byte than numbers can say are none
+    if flop <= 0 or inputs.intensity <= 0:  # fewer flop per byte than a float can hold count as none
         if carried_bytes <= 0:
             return silent("no flop and no DRAM traffic, so this model does not apply")
         if carried_bytes < MOST_STAYS * x.work.memory.touched_bytes:

@@ -1,4 +1,4 @@
-"""Whether a claimed rate is possible: against the pins and pipes of the board, and against the kernel's own traffic.
+"""Whether a claimed rate is possible, given the pins and pipes of the board and the kernel's own traffic.
 
 Source   the board's DRAM bandwidth is that of its pins, as the catalogue says; its peak per type is that of the
          roofline's adapter. Rates of caches and shared memory are not judged.
@@ -18,7 +18,7 @@ TOLERANCE = 0.01  # of a bound: clocks and rounding
 
 @dataclass(frozen=True)
 class Verdict:
-    """possible is null where a claim below the board's bound lies above what is predicted for the kernel."""
+    """possible is null if the claim is below the board's bound but above the rate predicted for the kernel."""
 
     possible: bool | None
     reason: str

@@ -78,7 +78,7 @@ def _operated(node: ast.BinOp | ast.UnaryOp | ast.Compare, arrays: Mapping[str, 
 
 
 def _index(node: ast.AST, arrays: Mapping[str, Any]) -> Any:
-    """What stands in brackets: slices, or values."""
+    """The contents of brackets: slices, or values."""
     match node:
         case ast.Slice():
             return slice(*(part and _value(part, arrays) for part in (node.lower, node.upper, node.step)))

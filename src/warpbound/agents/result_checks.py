@@ -1,4 +1,4 @@
-"""A kernel executed by the emulator, its arrays compared with NumPy expressions."""
+"""Executes a kernel in the emulator and compares its arrays with NumPy expressions."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ LARGEST = 64 << 20  # elements of an array that is executed whole
 
 @dataclass(frozen=True)
 class Mismatch:
-    """The worst element: where, what the kernel has, what the reference has."""
+    """The worst element: its index, the kernel's value, the reference's value."""
 
     index: list[int]
     kernel: float
@@ -28,7 +28,7 @@ class Mismatch:
 
 @dataclass(frozen=True)
 class Checked:
-    """wrong : elements outside the tolerance, of `elements`. worst : absent where all are right."""
+    """wrong : elements outside the tolerance, of `elements`. worst : absent if all are right."""
 
     array: str
     right: bool

@@ -29,7 +29,7 @@ Change the kernel, ask `compare`; ask `run_and_check` before you trust a change.
 `source` is a path or CUDA C++ text. `args` maps parameter names to numbers or text such as "f32[4096,4096]:randn".
 Times are predictions: a gain is decided only where `decided` is true."""
 TIME_LIMIT_S = 60.0
-TRYING = 0.6  # of the limit: when it is over no further change is begun
+TRYING = 0.6  # share of the limit after which no further change is begun
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class Checks:
 
 
 class Worker:
-    """The process that answers; what it refuses is an error of the tool, in one sentence."""
+    """The process that answers; its refusal becomes an error of the tool, in one sentence."""
 
     def __init__(self, limit_s: float) -> None:
         self._process = LimitedProcess(limit_s)

@@ -1,4 +1,4 @@
-"""An answer cut to what an agent acts on: verdict, next step, hot lines, what threatens the answer."""
+"""An answer reduced to what an agent acts on: verdict, next step, hot lines, what makes the answer uncertain."""
 
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import resource_words, seconds
@@ -10,7 +10,7 @@ MOST_CHANGES, MOST_LINES, MOST_NOTES = 3, 3, 4
 
 @dataclass(frozen=True)
 class Change:
-    """A change, the speed-up that the model gives it, and why; line, interval, cost and page as in `analyze`."""
+    """A change, its predicted speed-up, and why; line, interval, cost and page as in `analyze`."""
 
     change: str
     speedup: float

@@ -97,7 +97,7 @@ def compare(before: Question, after: Question) -> Comparison:
 
 
 def _doubt(first: KernelResult, second: KernelResult, gain: float) -> str:
-    """Why a gain is not decided: on one board, both times share the model's errors; "" where it is."""
+    """Why a gain is not decided; "" if it is. On one board both times share the model's errors."""
     if first.gpu != second.gpu:
         (low, high), (least, most) = first.time_interval_s or (0.0, 0.0), second.time_interval_s or (0.0, 0.0)
         return "" if low > most or least > high else "the intervals overlap"
@@ -108,7 +108,7 @@ def _doubt(first: KernelResult, second: KernelResult, gain: float) -> str:
 def rank_tunings(question: Question, space: Space, top: int) -> list[Ranked]:
     """The fastest tunings."""
     if not Path(question.source).is_file():
-        raise CommandError("Tunings are ranked of a file.", "Give its path as the source.")
+        raise CommandError("Only tunings of a file can be ranked.", "Give its path as the source.")
     base = launch_of(Question(**{**question.__dict__, "grid": [1], "block": [1]}))
     if base is None:
         raise CommandError("Nothing can be ranked without arguments.", "Give args.")

@@ -1,4 +1,4 @@
-"""Changes of a kernel tried for an agent: gain, cost, whether the results are equal, the difference to apply."""
+"""Tries changes of a kernel for an agent: gain, cost, whether the results are equal, the difference to apply."""
 
 import time
 from collections.abc import Iterable, Iterator
@@ -15,7 +15,7 @@ from warpbound.program.source_files import read_text
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.advice import Cost, TriedChange
 
-UNNAMED = Path("kernel.cu")  # stands in the differences of a source that is given as text
+UNNAMED = Path("kernel.cu")  # file name in the differences of a source that is given as text
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class TriedVariant:
 
 @dataclass(frozen=True)
 class Promised:
-    """What the model promises for less demand on a resource, and what the best change tried of that kind gains."""
+    """The predicted gain of less demand on a resource, and the gain of the best change of that kind that was tried."""
 
     change: str
     promised: float
@@ -63,7 +63,8 @@ class Promised:
 
 @dataclass(frozen=True)
 class TriedChanges:
-    """The kernel as it is and the changes tried, sound ones first by gain. not_tried : those left when time ran out."""
+    """The unchanged kernel and the changes tried, sound ones first, by gain. not_tried : those left when time ran
+    out."""
 
     kernel: str
     gpu: str
@@ -78,7 +79,7 @@ class TriedChanges:
 
 
 class Deadline:
-    """Hands out variants until the time is over; keeps the names of the others."""
+    """Yields variants until the time is over; keeps the names of the others."""
 
     def __init__(self, seconds: float) -> None:
         self._end = time.monotonic() + seconds
@@ -93,7 +94,7 @@ class Deadline:
 
 
 def try_changes(question: Question, top: int, seconds: float) -> TriedChanges:
-    """The `top` best of the changes that can be compiled within this many seconds, and what became of the others.
+    """The best `top` of the changes that compile within this many seconds, and what became of the others.
 
     CommandError without a launch; InputError where the kernel has no time.
     """
@@ -131,7 +132,7 @@ def _variant(row: TriedChange) -> TriedVariant:
 
 
 def _option_and_diff(apply: str) -> tuple[str, str]:
-    """The two halves of what makes a change."""
+    """The option and the difference of the source that make a change."""
     if apply.startswith("--- "):
         return "", apply
     option, _, diff = apply.partition("\n")

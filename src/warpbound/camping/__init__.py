@@ -1,1 +1,1 @@
-"""CampProf as a tool: benchmarks from the simulator, a kernel's band, how much it camps, what to do about it."""
+"""CampProf as a tool: simulated benchmarks, the bounds of a kernel's time, how much it camps, what to do about it."""

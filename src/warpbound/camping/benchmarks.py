@@ -13,7 +13,7 @@ Row = tuple[str, int, str, int, float, int]
 
 
 def axis(gpu: Gpu) -> tuple[int, ...]:
-    """Numbers of active warps per SM that the paper's runs have: 24 on 1.2 and 1.3."""
+    """Numbers of active warps per SM in the paper's runs: 24 on compute capability 1.2 and 1.3."""
     rules = gpu.limits
     return active_warps(rules.max_warps_per_sm, rules.max_threads_per_block // 32)
 

@@ -19,7 +19,7 @@ from warpbound.simulate.partition_views import elasticity
 from warpbound.simulate.partitions import Machine, Pattern, machine_of, simulate
 
 MOST_STEPS = 32             # accesses of a block that the report lists
-MOST_TRANSACTIONS = 400_000  # simulated; of a larger launch, runs of neighbouring blocks from all over the grid
+MOST_TRANSACTIONS = 400_000  # simulated; of a larger launch, runs of neighbouring blocks at even distances
 MOST_INSTRUCTIONS = 6_000_000  # of warps, emulated
 FEWEST_WAVES = 4  # of a launch that is larger
 
@@ -28,7 +28,7 @@ FEWEST_WAVES = 4  # of a launch that is larger
 class Executed:
     """Result of the emulation. counters : of the whole launch. time : of the whole launch on the simulated memory [s].
 
-    proof : whether the memory binds, and what the same accesses cost where no partition has more than another.
+    proof : whether the memory binds, and what the same accesses cost if spread evenly over the partitions.
 
     warps : active per SM. partition_at : of the k-th access of the first warp of each of the blocks that start
     together, one on each SM, shape (blocks, accesses); -1 where there is none. bytes_at : of all executed blocks, by
@@ -91,8 +91,7 @@ def _whole_or_sampled(program: Program, launch: Launch, grid: int, wave: int) ->
 
 
 def sampled_blocks(grid: int, wave: int, waves: int) -> list[int]:
-    """Numbers of the blocks of that many waves, the first and the last of the grid among them; all where it has no
-    more."""
+    """Numbers of the blocks of `waves` waves, from the first of the grid to its last; all blocks if it has no more."""
     if grid <= wave * waves:
         return list(range(grid))
     starts = np.linspace(0, grid - wave, waves).astype(np.int64)
@@ -108,7 +107,7 @@ def _executed(program: Program, launch: Launch, blocks: list[int]) -> tuple[Patt
 
 
 def _proof(pattern: Pattern, machine: Machine, per_sm: int, whole: float) -> MemoryBoundProof:
-    """Section 5.3's test with both clocks, and the time with as many transactions for every partition, at random."""
+    """Section 5.3's test with both clocks, and the time with random addresses, as many for every partition."""
     shares = elasticity(pattern, machine, per_sm)
     even = np.random.default_rng(0).permutation(np.arange(len(pattern.address)) % machine.partitions)
     spread = simulate(pattern, replace(machine, mapping=lambda *_: even), per_sm).seconds
@@ -116,7 +115,7 @@ def _proof(pattern: Pattern, machine: Machine, per_sm: int, whole: float) -> Mem
 
 
 def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Where the first transaction of each access goes, (blocks, accesses), of the first warp of one block per SM."""
+    """Partition of each access's first transaction, (blocks, accesses), for the first warp of one block per SM."""
     blocks = min(machine.sm_count, pattern.blocks)
     first_request = np.concatenate([[0], np.cumsum(pattern.requests)])
     first_transaction = np.concatenate([[0], np.cumsum(pattern.transactions)])

@@ -1,4 +1,4 @@
-"""A kernel's band at every number of active warps, from its counters under one configuration."""
+"""Bounds of a kernel's time at every number of active warps, from its counters under one configuration."""
 
 import math
 from collections.abc import Mapping
@@ -18,7 +18,7 @@ from warpbound.result.quantities import SCHEMA_VERSION
 
 FREE, FULL = 0.1, 0.9  # degrees that are called free of camping and fully camped
 SPREAD = 1.1            # times the time of evenly spread accesses that is not called camping
-OUTSIDE = 0.15         # how far beyond the band a time is no longer the model's error
+OUTSIDE = 0.15         # how far outside the band a time is no longer explained by the model's error
 REMEDY = "let blocks that run together begin in different partitions (diagonal blocks, rows padded by one partition)"
 
 Reals = NDArray[np.float64]
@@ -57,7 +57,7 @@ def benchmarks_of(gpu: Gpu) -> Benchmarks:
 
 
 def band(counters: Mapping[str, float], warps: Reals, table: Benchmarks, form: str = "by-size") -> Band:
-    """Best and worst case at each of `warps`; where the fits cross, the band is closed at the best case."""
+    """Best and worst case at each of `warps`; where the fits cross, both are the best case."""
     symbols: dict[str, Any] = {name: fit.equation for name, fit in fits(table, form).items()}
     symbols |= {name: counters.get(name, 0.0) for name in COUNTERS}
     x = Inputs(**symbols, per_warp=table.per_warp, warps=warps)
@@ -122,7 +122,7 @@ def _above_zero(whole: Band, warps: int) -> tuple[Band, list[str]]:
 def advice_of_run(
     proof: MemoryBoundProof, degree: float | None, time: float | None, best_s: float, worst_s: float
 ) -> str:
-    """The sentence for an executed launch: first whether the model applies to it, then whether its accesses camp."""
+    """The sentence for an executed launch: whether the model applies to it, then whether its accesses camp."""
     if not proof.memory_bound:
         return (
             "The kernel is not bound by memory (the core clock matters more than the memory clock), so partition "
@@ -173,7 +173,7 @@ def _check(x: Measured, gpu: Gpu) -> None:
         reason = f"--block: {x.block} threads, but a block of {gpu.name} has {threads} at most."
         raise CommandError(reason, "Give a smaller block.")
     if x.time is not None and not 0.0 < x.time < float("inf"):
-        raise CommandError(f"--time {x.time:g} is not a time.", "Give seconds, more than 0.")
+        raise CommandError(f"--time {x.time:g} is not a positive time.", "Give seconds, more than 0.")
 
 
 def _notes(x: Measured, gpu: Gpu) -> list[str]:

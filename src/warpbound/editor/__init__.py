@@ -1,1 +1,1 @@
-"""Answers where the source is written: the server of the Language Server Protocol."""
+"""Answers inside the editor: the server of the Language Server Protocol."""

@@ -1,4 +1,4 @@
-"""Answers as notes on source lines: hints behind a line, and findings that an editor lists.
+"""Answers as annotations of source lines: hints behind a line, and findings that an editor lists.
 
 Models   shares of the cycles of one warp alone, by Nsight Compute's stall reasons; accesses by source line.
 Omits    lines of headers; what other warps add to a stall (the table of stalls of `analyze` has it).
@@ -45,7 +45,7 @@ class Hint:
 
 @dataclass(frozen=True)
 class Finding:
-    """What an editor lists: a line (from 1), how grave it is, a code and a sentence."""
+    """An entry in the editor's list of problems: a line (from 1), its severity, a code and a sentence."""
 
     line: int
     severity: Severity
@@ -75,7 +75,7 @@ def hints(answers: Sequence[Answered], source: str) -> list[Hint]:
 
 
 def findings(answers: Sequence[Answered], source: str) -> list[Finding]:
-    """What to look at, by line: the verdict, wasteful accesses, spills, and what has no answer."""
+    """Findings by line: the verdict, wasteful accesses, spills, and what has no answer."""
     all_findings: list[Finding] = []
     for answer in answers:
         if isinstance(answer.entry, KernelResult):
@@ -130,7 +130,7 @@ def _own(row: SourceLine, entry: KernelResult) -> bool:
 
 
 def _shares(row: SourceLine, total: float) -> Iterator[str]:
-    """Its first reason, and the second where it counts."""
+    """The line's main stall reason, and the second if it is large enough."""
     shares: dict[str, float] = {}
     for cause, cycles in row.parts.items():
         reason = REASONS.get(cause, cause)
@@ -161,7 +161,7 @@ def _details(row: SourceLine | None, total: float) -> str:
 
 
 def _waste(access: Access) -> float:
-    """Sectors, or wavefronts, over the least that would do; 1 where one of them is not known."""
+    """Sectors, or wavefronts, over the least possible; 1 if one of them is not known."""
     actual, least = (
         (access.sectors, access.ideal_sectors)
         if access.space == "global"

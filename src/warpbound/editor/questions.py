@@ -26,7 +26,7 @@ class Question:
 
 
 def questions(text: str, beside: Path, gpu: str | None) -> list[Question]:
-    """What is asked about a source; nothing where neither it, a launch file nor `gpu` names a board.
+    """The questions about a source; none if neither it, a launch file nor `gpu` names a board.
 
     beside : the launch file that the source would have; it serves every question without a launch of its own.
     gpu : the board where nothing else names one. Raises CommandError, with the line, where quotes are not closed.
@@ -65,9 +65,9 @@ def _with_launch(question: Question, beside: Path) -> Question:
 
 
 def _with_gpu(question: Question, gpu: str | None) -> Question | None:
-    """A launch file may name the board itself; a board of the server's own then stands back.
+    """A launch file may name the board itself; then the server's own board is not used.
 
-    A comment that names none is asked as it is: the answer says what is missing.
+    A comment without a board or launch is a question too: the answer names what is missing.
     """
     if _has(question, ("--gpu", "--launch")) or (question.line and not gpu):
         return question

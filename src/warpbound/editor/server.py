@@ -1,8 +1,8 @@
 """The server of the Language Server Protocol: `warpbound lsp`, over standard input and output.
 
 Source   pygls 2.1 and lsprotocol 2025 (extra `editor`).
-Models   A source is answered when it is opened and when it is saved. Until the next answer, hints follow the lines that
-         they belong to, and lines that were changed have none.
+Models   A source is analysed when it is opened and when it is saved. Until the next answer, hints move with their
+         lines, and changed lines have none.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ TIME_LIMIT_S = 60.0
 
 @dataclass(frozen=True)
 class Noted:
-    """What is known of a document, and the lines that it is known of."""
+    """The hints of a document, and the text that they belong to."""
 
     lines: tuple[str, ...]
     hints: tuple[Hint, ...]
@@ -56,7 +56,7 @@ class Notes:
         return findings(answers, text)
 
     def at(self, uri: str, lines: Sequence[str]) -> list[Hint]:
-        """The hints at the lines to which their lines have moved."""
+        """The hints at the present places of their lines."""
         noted = self.noted.get(uri)
         if noted is None:
             return []

@@ -66,7 +66,7 @@ def plan(names: Iterable[str], facts: Facts, effort: str) -> list[PlannedMechani
     planned, allocated = [], frozenset[Buffer]()
     for name in names:
         cases, seconds = tuple(MECHANISMS[name].cases(facts, effort)), []
-        for case in cases:  # buffers of the previous case are used again
+        for case in cases:  # the buffers of the previous case are reused
             seconds.append(expected(case, effort) + sum(map(fill_seconds, set(case.buffers) - allocated)))
             allocated = frozenset(case.buffers)
         planned.append(PlannedMechanism(name, cases, tuple(seconds)))
@@ -87,7 +87,7 @@ def fill_seconds(buffer: Buffer) -> float:
 
 
 def calls(planned: list[PlannedMechanism], within: float) -> list[tuple[tuple[str, ...], float]]:
-    """Mechanisms and expected seconds of each call, so that none needs more than SPARE of `within` seconds; a longer
+    """Mechanisms and expected seconds of each call; no call needs more than SPARE of `within` seconds, and a longer
     mechanism continues in calls of its own."""
     budget, split = SPARE * within, list[tuple[tuple[str, ...], float]]()
     for part in planned:

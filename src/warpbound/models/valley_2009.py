@@ -5,8 +5,8 @@ Source   Z. Guz, E. Bolotin, I. Keidar, A. Kolodny, A. Mendelson, U. C. Weiser, 
          2009.  UNCHECKED: its pages were not available.  Equations are the ones that A. Li et al.,
          "X", 2016, ascribe to it in section VII, with their Eqs. 1 to 3 and n for k ("eq. X-3");
          the cap by off-chip bandwidth is the slanted roof of Williams et al., CACM 52(4), p. 67.
-Models   n threads on N_PE in-order processing elements share a cache by all being there: the hit
-         rate falls with n and not, as in the X-model, with the threads that wait for memory.  A
+Models   n threads on N_PE in-order processing elements all share one cache: the hit rate falls
+         with n and not, as in the X-model, with the threads that wait for memory.  A
          thread computes CPI_exe / r_m cycles and then waits t_avg, at a fixed latency of memory.
          Few threads hit, many threads hide misses; in between neither helps.
 Omits    latency that grows with load, instruction-level parallelism, data shared between threads.
@@ -93,7 +93,7 @@ def valley_threads(x: Inputs) -> NDArray[np.float64]:
 def region(x: Inputs) -> NDArray[np.str_]:
     """many-core up to the peak, valley while fewer threads would do better, else many-thread.
 
-    Without a valley all is many-thread.
+    Without a valley the region is always many-thread.
     """
     peak, dip = peak_threads(x), valley_threads(x)
     early = np.less_equal(x.threads, peak)

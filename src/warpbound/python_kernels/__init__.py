@@ -1,1 +1,1 @@
-"""What the front ends of Python's GPU languages share: arrays as arguments, parameters in pieces, kernels of files."""
+"""Shared by the front ends of Python's GPU languages: arrays as arguments, parameters in pieces, kernels of files."""

@@ -70,7 +70,7 @@ def array(value: object, name: str) -> Array | None:
 
 
 def number(value: object, name: str) -> bool | int | float:
-    """A number that is passed by value. CommandError for all else."""
+    """A number that is passed by value. CommandError for anything else."""
     if isinstance(value, np.generic):
         value = value.item()
     if not isinstance(value, bool | int | float):
@@ -80,7 +80,7 @@ def number(value: object, name: str) -> bool | int | float:
 
 
 def host_array(value: Any) -> NDArray[Any] | None:
-    """The elements as they lie in memory, from the first to the last; None where the host has no contents."""
+    """The elements in memory order, from the first to the last; None if the host has no contents."""
     if not isinstance(value, np.ndarray):
         if str(getattr(value, "device", "")) != "cpu" or str(value.dtype).rpartition(".")[2] not in np.sctypeDict:
             return None
@@ -92,7 +92,7 @@ def host_array(value: Any) -> NDArray[Any] | None:
 
 
 def strides(value: Any) -> tuple[int, ...]:
-    """Elements from one index of an axis to the next; those of C order where the value does not tell."""
+    """Elements from one index of an axis to the next; those of C order if the value has no strides."""
     if callable(getattr(value, "stride", None)):
         return tuple(int(stride) for stride in value.stride())
     if isinstance(value, np.ndarray) and value.size and min(value.strides, default=0) >= 0:

@@ -3,7 +3,7 @@
 Source   Read off cubins of cuda-tile 1.7 for sm_90 to sm_120: section .nv.host is a relocatable ELF file; its function
          __CUDA_TILEIR_FUNC_ON_ARGUMENTS_CHANGE_0 gets the parameter area as its fourth argument, reads addresses,
          extents and strides there and writes maps of 128 bytes behind them. It calls nothing and has no relocations.
-Models   The function itself is called, on a copy of the area in which arrays have addresses of no memory.
+Models   The function itself is called, on a copy of the area in which arrays have addresses without memory behind them.
 Omits    Refused: other processors than x86-64; host code with relocations in this function.
 """
 
@@ -25,7 +25,7 @@ _ADDRESS_B, _MOST_B, _ALIGNED_B = 8, 1 << 14, 16
 
 
 def tensor_maps(cubin: bytes, pieces: Sequence[Piece]) -> list[Piece]:
-    """The maps that the code of a cubin writes behind parameters with these values, each of one of their arrays.
+    """The maps, each of one array, that the code of a cubin writes behind parameters with these values.
 
     Raises InputError where that code cannot be called here.
     """

@@ -1,4 +1,4 @@
-"""A kernel of a Python language as a Program and a Launch: what every such front end prepares, and what is asked of it.
+"""A kernel of a Python language as a Program and a Launch, and the functions that every such front end needs.
 
 A parameter of such a kernel is seldom what the Python function declares: an array becomes a pointer, extents and
 strides, as separate parameters or as one struct. `Piece` is one of those parts, at its place in the parameter area.
@@ -42,7 +42,8 @@ def need(module: str, reason: str, extra: str) -> None:
 
 @dataclass(frozen=True)
 class Piece:
-    """A part of the parameter area. offset, size : bytes; value : the caller's array, where it is the memory of one."""
+    """A part of the parameter area. offset, size : bytes; value : the caller's array, if the part is an array's
+    address."""
 
     offset: int
     size: int
@@ -71,7 +72,7 @@ class Prepared:
 
 
 def prepared(program: Program, pieces: Sequence[Piece], launch: Launch) -> Prepared:
-    """The kernel with its parameters taken apart into `pieces`, each given by its argument."""
+    """The kernel with its parameters split into `pieces`, each given by its argument."""
     parameters = tuple(Parameter(str(each.argument.name), "", each.offset, each.size) for each in pieces)
     names = [str(each.argument.name) for each in pieces]
     arguments = under_own_names(names, [each.argument for each in pieces], [each.value for each in pieces])
@@ -122,7 +123,7 @@ def refusal(problem: Exception, language: str, kernel: str, arch: int) -> InputE
 
 
 def three(sizes: int | Sequence[int], name: str) -> tuple[int, int, int]:
-    """One to three sizes as x, y, z. CommandError where they are no such."""
+    """One to three sizes as x, y, z. CommandError for anything else."""
     numbers = [int(size) for size in np.atleast_1d(np.asarray(sizes, dtype=object))]
     if not 1 <= len(numbers) <= 3 or min(numbers) < 1:
         raise CommandError(

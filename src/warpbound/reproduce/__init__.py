@@ -1,4 +1,4 @@
-"""The papers' tables and figures computed again: their value, ours, the difference, what it means.
+"""Computes the papers' tables and figures again: their value, ours, the difference, what it means.
 
     from warpbound.reproduce import chosen, reproduced
     for item in chosen("volkov_2016:fig-4.5"):

@@ -1,1 +1,1 @@
-"""Discrete-event simulators: the experiment that anyone can repeat without a GPU."""
+"""Discrete-event simulators: experiments that anyone can repeat without a GPU."""

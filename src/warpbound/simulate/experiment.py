@@ -59,7 +59,7 @@ class Pipe:
 
 @dataclass(frozen=True)
 class Station:
-    """A server in the memory system that transactions pass in sequence; `service` varies around its mean."""
+    """A server in the memory system; transactions pass the stations in sequence. `service` varies around its mean."""
 
     name: str
     service: Table = field(default_factory=deterministic)
@@ -85,7 +85,7 @@ class Machine:
 class Access:
     """Memory access of an instruction.
 
-    lines : transactions. offset : cycles from issue until they get there. spread : mean of the random part of the
+    lines : transactions. offset : cycles from issue until they reach memory. spread : mean of the random part of the
     latency of each, cycles. demand : station -> cycles that one of them takes there.
     An instruction with an offset must be the only writer of its token until another instruction waits for it.
     """
@@ -101,11 +101,11 @@ class Step:
     """One kind of instruction; cycles.
 
     issue : the scheduler is taken. stall : until the same warp may issue again. pipe, busy : the unit, and how long
-    it is taken. latency : until the result is there, from the begin of execution or from memory. writes, waits : the
-    result's name, and those of results that must be there first. frees, source_wait : name that is up until the sources
-    are read. barrier : waits for the block, then `latency`. pairs : the next instruction may issue in the same cycle.
-    tail : as the last instruction, until the warp ends. blames : what waiting for the result counts as; throttle :
-    what waiting for the pipe does.
+    it is taken. latency : until the result is available, from the start of execution or from memory. writes, waits :
+    the result's name, and those of results that must be available first. frees, source_wait : name that is up until the
+    sources are read. barrier : waits for the block, then `latency`. pairs : the next instruction may issue in the same
+    cycle. tail : as the last instruction, until the warp ends. blames : what waiting for the result counts as; throttle
+    : what waiting for the pipe does.
     """
 
     name: str
@@ -139,7 +139,7 @@ class Launch:
     """Blocks on one SM.
 
     warps : for each warp of a block its place in Experiment.streams; several rows for blocks that differ, in turn.
-    resident : blocks at a time; blocks : in all, as many again as needed replace those whose last warp has ended,
+    resident : blocks at a time; blocks : in all. A block whose last warp has ended is replaced by the next,
     `block_start` cycles later. block_interval : least cycles between the starts of two blocks. offsets : cycles at
     which the warps of the first blocks start, counted from their block's; absent: 0.
     """
@@ -156,7 +156,7 @@ class Launch:
 class Experiment:
     """A complete, deterministic experiment: the same experiment gives the same events.
 
-    warm : cycle from which issued instructions are counted. horizon : cycle at which all stops, None for the end of
+    warm : cycle from which issued instructions are counted. horizon : cycle at which the run stops, None for the end of
     all blocks. log_rows : most events in the log.
     """
 

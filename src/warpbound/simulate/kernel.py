@@ -38,10 +38,10 @@ from warpbound.workload import Memory
 from warpbound.workload.files.lanes import PIPE_OF, issue_rate, stretch
 
 SECTOR_B, LINE_B = 32.0, 128.0
-EULER = 0.5772156649  # mean of the largest of n exponentials is ln n and this more, for large n
+EULER = 0.5772156649  # the mean of the largest of n exponentials is ln n plus this, for large n
 QUEUE = 16.0          # cycles of work that the queue of the load/store unit holds; assumed
 TOKENS = 8            # increments of one scoreboard that are distinguished, for waits that leave some pending
-VARIED, MOST_VARIANTS = 2_000, 32  # least instructions in all variants of a stream; most variants
+VARIED, MOST_VARIANTS = 2_000, 32  # fewest instructions in all variants of a stream together; most variants
 SHARED_UNITS, SHARED_BY = ("lsu", "tex"), 4  # shared by the SM; isa/ has their SM cycles times four
 Board = int | str               # a scoreboard's number, or a register's name in a listing
 _UNITS = {
@@ -153,7 +153,8 @@ class _Rows:
         self.known: dict[tuple[object, ...], int] = {}
 
     def variants(self, path: NDArray[np.int32]) -> list[NDArray[np.int64]]:
-        """Steps of warps that execute `path`; a short path has several variants, whose loads other levels serve."""
+        """Steps of warps that execute `path`; a short path has several variants, in which other levels serve its
+        loads."""
         count = min(MOST_VARIANTS, -(-VARIED // len(path)))
         covers = _covers(path, self.waits["dram"], self.kernel.instructions)
         return [self._stream(path, levels, covers) for levels in self._levels(path, count)]
@@ -176,7 +177,7 @@ class _Rows:
         return steps
 
     def _levels(self, path: NDArray[np.int32], count: int) -> list[list[int]]:
-        """Level that serves each position in each variant, with the shares of its instruction over all variants."""
+        """Level that serves each position in each variant; over all variants an instruction has the shares given."""
         turns = np.argsort(self.random.random((count, len(path))), axis=0)
         positions = (turns + self.random.random((count, len(path)))) / count
         bounds = np.cumsum([[shares.get(level, 0.0) for level in LEVELS] for shares in self.kernel.shares], axis=1)

@@ -1,6 +1,6 @@
 """Compiles functions with Numba where it is installed; without it they run as plain Python.
 
-The simulators' times are integers, so that both give identical results.
+The simulators' times are integers: both ways give identical results.
 """
 
 import contextlib
@@ -38,7 +38,8 @@ if COMPILED:
 def compiled(function: Function) -> Function:
     """The function and the functions of this package that it calls as machine code; unchanged without Numba.
 
-    Numba is imported only here: that takes most of a second, and some ten seconds where nothing is cached.
+    Numba is imported only here: the import takes most of a second, and compiling about ten seconds if nothing is
+    cached.
     """
     if not COMPILED:
         return function

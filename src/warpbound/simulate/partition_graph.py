@@ -3,7 +3,8 @@
 Source   A. M. Aji, M. Daga, W. Feng, CF 2011, section 5.2: vertices in turn over the threads, adjacency lists in global
          memory, larger cliques from smaller ones by adding common vertices, backtracking. The program is ours.
 Models   A thread follows the list of the clique's last vertex and looks up each later vertex in the lists of the others
-         by bisection; the lanes of a warp go in step, each through its own list of addresses, and wait for every word.
+         by bisection; the lanes of a warp advance together, each through its own list of addresses, and wait for every
+         word.
 Omits    Adding up the counts of the threads.
 """
 
@@ -35,7 +36,7 @@ class Graph:
 
 
 def random_graph(vertices: int, edges: int, seed: int = 0) -> Graph:
-    """That many edges drawn at random; those drawn twice and those from a vertex to itself are left out."""
+    """Edges drawn at random; repeated ones and those from a vertex to itself are dropped."""
     ends = np.random.default_rng(seed).integers(0, vertices, (edges, 2))
     low, high = ends.min(axis=1), ends.max(axis=1)
     pairs = np.unique(low[low < high] * vertices + high[low < high])
@@ -89,7 +90,7 @@ def _adjacent(begins: list[int], neighbours: list[int], v: int, u: int, words: l
 def clique_counter(by_vertex: Sequence[Sequence[int]], blocks: int, block_warps: int) -> Pattern:
     """The pattern of a launch of so many blocks that read these words for each vertex, as `count_cliques` gives them.
 
-    Words that lanes of a half-warp share are read once.
+    A word that several lanes of a half-warp need is read once.
     """
     warps = blocks * block_warps
     by_thread = [list(chain.from_iterable(by_vertex[thread :: 32 * warps])) for thread in range(32 * warps)]

@@ -48,9 +48,9 @@ class Parts(NamedTuple):
     issue_free: int           # by SM
     port_free: int            # by SM
     sm_in_flight: int         # by SM
-    head: int                 # by SM: first warp that waits for room in flight, or -1
+    head: int                 # by SM: first warp that waits because too much is in flight, or -1
     tail: int                 # by SM
-    behind: int               # by warp: the one after it in that row
+    behind: int               # by warp: the next one in that queue
     sm: int                   # by warp
     request: int              # by warp: its next one
     pending: int              # by warp: replies awaited
@@ -59,7 +59,7 @@ class Parts(NamedTuple):
     warps_at_barrier: int                  # by block: warps at the barrier
     free: int                 # by partition: when it has served what has arrived
     when: int                 # by entry of the queue, a binary heap
-    what: int                 # order of announcement and, in the lower ORDER_BITS, the event
+    what: int                 # order of insertion and, in the lower ORDER_BITS, the event
     queued: int               # entries of the queue
     announced: int            # events so far
     next_block: int
@@ -165,7 +165,7 @@ def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
 
 
 def has_room(m: Any, at: Parts, of: Sizes, warp: int) -> bool:
-    """Whether the SM can have the next request's transactions in flight too; an oversized request goes alone."""
+    """Whether the SM can have the next request's transactions in flight too; an oversized request is issued alone."""
     request, there = m[at.request + warp], m[at.sm_in_flight + m[at.sm + warp]]
     more = m[at.request_first + request + 1] - m[at.request_first + request]
     return bool(there == 0 or there + more <= of.in_flight)

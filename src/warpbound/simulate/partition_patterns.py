@@ -85,7 +85,7 @@ def gem(warps: int, pieces: int, step: int = 256, size: int = 256) -> Pattern:
 def transpose(side: int, *, diagonal: bool, blocks: int | None = None) -> Pattern:
     """Transpose of side x side floats by tiles of 16 x 16, in rows or on diagonals of blocks; Figure 8.
 
-    blocks : how many of the grid, from the first on; all where None. A warp reads two rows of the tile, waits for its
+    blocks : how many of the grid, from the first on; None: all. A warp reads two rows of the tile, waits for its
     block, and writes two rows of the transposed one, which follows the input in memory.
     """
     across = side // TILE

@@ -2,10 +2,10 @@
 
 Source   NVIDIA, CUDA C Programming Guide, "Global Memory" for 1.2 and 1.3, as in `memory.coalescing`: a half-warp's
          segments of 128 bytes (64 for words of 2 bytes, 32 for 1), each halved while only one half is used.
-Models   Each traced warp does its accesses in order and waits for its loads one by one. What it executes in between,
-         and where its block meets, is taken from a recorded stream with the same accesses; where there is none, its
-         instructions are shared out evenly and it meets nobody.
-Omits    Loads in flight together; the machine code is that of the architecture it was compiled for.
+Models   Each traced warp does its accesses in order and waits for its loads one by one. The instructions and block
+         barriers in between come from a recorded stream with the same accesses; where there is none, its
+         instructions are spread evenly and it has no barriers.
+Omits    Several loads in flight. The machine code is that of the architecture it was compiled for.
 """
 
 import numpy as np
@@ -49,7 +49,7 @@ def half_warp_transactions(addresses: Addresses, active: Lanes, word: int) -> tu
 
 
 def traced(program: Program, trace: Trace) -> Pattern:
-    """The global accesses of the traced blocks as a pattern; every block has as many warps."""
+    """The global accesses of the traced blocks as a pattern; all blocks have the same number of warps."""
     accesses = trace.accesses["global"]
     instructions = program.instructions
     stores = np.array([kind(instruction, "global") == WRITE for instruction in instructions] or [False])
@@ -76,7 +76,7 @@ def traced(program: Program, trace: Trace) -> Pattern:
 def _between(
     program: Program, trace: Trace, instruction: NDArray[np.int32], each: Whole
 ) -> tuple[Whole, NDArray[np.bool_]]:
-    """SM cycles before every access, and whether the block meets there; accesses warp by warp, `each` of a warp."""
+    """SM cycles before every access, and whether a block barrier is there; accesses warp by warp, `each` of a warp."""
     period = {}
     is_access = np.zeros(len(program.instructions), bool)
     is_access[instruction] = True

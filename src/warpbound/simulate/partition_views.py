@@ -66,7 +66,7 @@ def busy(run: Outcome) -> NDArray[np.float64]:
 
 
 def queued(run: Outcome, seconds: NDArray[np.float64]) -> Whole:
-    """Transactions at each partition, being served or not, at those times, (times, partitions)."""
+    """Transactions at each partition, waiting or being served, at those times, (times, partitions)."""
     moment = np.rint(seconds * FEMTO)
     table = np.zeros((len(moment), run.machine.partitions), np.int64)
     for home in range(run.machine.partitions):
@@ -77,7 +77,8 @@ def queued(run: Outcome, seconds: NDArray[np.float64]) -> Whole:
 
 
 def elasticity(pattern: Pattern, machine: Machine, blocks_per_sm: int) -> Elasticity:
-    """The proof of memory-boundedness: the run with the SMs' clock scaled, and with that of the memory."""
+    """The proof of memory-boundedness: the run with the SMs' clock scaled, and the run with the memory's clock
+    scaled."""
     normal = simulate(pattern, machine, blocks_per_sm).seconds
     core = simulate(pattern, replace(machine, clock=SCALED * machine.clock), blocks_per_sm).seconds
     faster_memory = replace(

@@ -3,10 +3,10 @@
 Source   A. M. Aji, M. Daga, W. Feng, CF 2011, section 3.1: partitions of 256 bytes in turn over the address space, a
          queue before each. Parameters from the catalogue; time between two transactions of an SM from V. Volkov,
          EECS-2016-143, Table 6.7: what each further transaction of an access adds to its latency.
-Models   SMs with clocks of their own, arithmetic between requests, transactions of any size that leave an SM one after
-         the other, a constant time on the way, a first-come first-served queue per partition at an even share of the
-         bandwidth, a limit on what an SM has in flight, barriers, blocks that follow when one has ended.
-Omits    Rows and banks of DRAM, the cost of turning from reads to writes, conflicts on the way, caches.
+Models   SMs with separate clocks, arithmetic between requests, transactions of any size that leave an SM one after
+         the other, a constant time in the interconnect, a first-come first-served queue per partition at an even share
+         of the bandwidth, a limit on an SM's transactions in flight, barriers, blocks that start when one has ended.
+Omits    Rows and banks of DRAM, the cost of turning from reads to writes, conflicts in the interconnect, caches.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,8 @@ def interleaved(address: Whole, width: int, partitions: int) -> Whole:
 
 
 def folded(address: Whole, width: int, partitions: int) -> Whole:
-    """In turn, shifted by the higher digits of the address: no power of two camps. A hash of ours, not a machine's."""
+    """In turn, shifted by the higher digits of the address: no power of two camps. Our own hash, not that of a
+    machine."""
     turn, sum_of_digits = address // width, np.zeros_like(address)
     while np.any(turn):
         sum_of_digits, turn = sum_of_digits + turn % partitions, turn // partitions
@@ -67,7 +68,7 @@ class Machine:
 def machine_of(gpu: Gpu) -> Machine:
     """A board of the catalogue whose partitions are known. InputError for others.
 
-    Bandwidth is the best measured one. The way is what remains of the unloaded latency of a coalesced load without the
+    Bandwidth is the best measured one. Time in the interconnect is the unloaded latency of a coalesced load less the
     second transaction and its service. In flight: two transactions for every resident warp (assumed).
     """
     partitions, gap = gpu.get("memory_partitions"), PORT_CYCLES.get(gpu.arch, PORT_CYCLES[10])
@@ -98,7 +99,7 @@ class Pattern:
     transactions: Whole         # of each request, (requests,)
     cycles: Whole               # SM cycles of arithmetic before it, (requests,)
     waits: NDArray[np.bool_]    # whether the warp waits for the replies, (requests,)
-    barrier: NDArray[np.bool_]  # whether the block meets before it, (requests,)
+    barrier: NDArray[np.bool_]  # whether a block barrier is before it, (requests,)
     address: Whole              # (transactions,) [B]
     size: Whole                 # (transactions,) [B]
 

@@ -66,8 +66,8 @@ class Setting:
 
     memory : "constant" latency and service; "spread": single latencies scatter as on an idle GTX 680; "exponential":
     service times do as well; "fitted": they vary so much that latency grows with load as the machine's contention
-    says. rounds : turns of the chain that are counted, a third as many before. ilp : independent chains of a warp,
-    whose instructions take turns.
+    says. rounds : iterations of the chain that are counted, after a third as many. ilp : independent chains of a warp,
+    whose instructions alternate.
     """
 
     memory: str = "exponential"
@@ -135,7 +135,7 @@ def counts(path: tuple[int, ...]) -> tuple[int, int]:
 
 
 def interleaved(path: tuple[int, ...], ilp: int) -> tuple[int, ...]:
-    """So many chains, an instruction of each in turn: steps 0 and 1 are of the first, 2 and 3 of the second."""
+    """`ilp` chains, an instruction of each in turn: steps 0 and 1 belong to the first, 2 and 3 to the second."""
     return tuple(2 * own + step for step in path for own in range(ilp))
 
 
@@ -151,7 +151,7 @@ def machine(sm: Sm, setting: Setting = DEFAULT) -> Machine:
 
 
 def steps(sm: Sm, setting: Setting = DEFAULT) -> tuple[Step, ...]:
-    """Load and addition of each independent chain, each waiting for the one before in its chain."""
+    """Load and addition of each independent chain; each waits for the previous one in its chain."""
     return tuple(step for own in range(setting.ilp) for step in _steps(sm, setting, f"value {own}"))
 
 

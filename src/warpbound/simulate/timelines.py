@@ -24,7 +24,8 @@ KEY = ", ".join(f"{mark} {words}" for mark, words in WORDS.items())
 
 
 def timeline(x: Experiment, outcome: Outcome, width: int = WIDTH) -> Iterator[str]:
-    """A line for each warp in the log, a character for so many cycles as fit; nothing where the warp is not there."""
+    """A line for each warp in the log; each character stands for as many cycles as fit, blank where the warp is not
+    resident."""
     per_mark = int(np.ceil(outcome.cycles / width))
     per_mark = per_mark if 1 <= per_mark <= COARSEST else 1
     last = min(outcome.cycles, float(per_mark * width))
@@ -55,7 +56,8 @@ def _line(x: Experiment, outcome: Outcome, warp: int, per_mark: int, width: int)
 def spans(x: Experiment, outcome: Outcome, last: float) -> Iterator[tuple[int, float, float, str]]:
     """What each warp of the log does up to cycle `last`: (warp, from, to, one of WORDS), no two at a time.
 
-    In memory is what is served there; where no instruction sends transactions, what waits on a long scoreboard.
+    A warp is in memory while its transactions are served; if no instruction sends any, while it waits on a long
+    scoreboard.
     """
     lasting = np.array([step.issue for step in x.steps])
     for warp in np.unique(outcome.log["warp"][outcome.log["cycle"] < last]).tolist():
@@ -91,7 +93,7 @@ def _within(
 
 
 def _served_from(x: Experiment, requests: NDArray[np.void]) -> NDArray[np.float64]:
-    """When memory took the transactions up, where their latency is known; else when they came."""
+    """When memory began to serve the transactions, if their latency is known; else when they arrived."""
     fixed = np.array([step.access is None or step.access.spread == 0 for step in x.steps])[requests["step"]]
     latency = np.array([step.latency for step in x.steps])[requests["step"]]
     return np.where(fixed, requests["until"] - latency, requests["cycle"])
@@ -104,7 +106,7 @@ def _fill(marks: list[str], mark: str, begin: float, until: float, per_mark: int
 
 
 def logged(x: Experiment) -> Experiment:
-    """The experiment with room in its log for a timeline, and no more."""
+    """The experiment with a log just large enough for a timeline."""
     return replace(x, log_rows=20_000)
 
 
@@ -139,7 +141,7 @@ def _over_time(outcome: Outcome) -> WarpsOverTime:
 
 
 def _by_name(x: Experiment, rates: NDArray[np.float64]) -> dict[str, float]:
-    """Instructions per cycle by name, of as many kinds as have one."""
+    """Instructions per cycle by name; instructions of equal names are added up."""
     by_name: dict[str, float] = {}
     for step, rate in zip(x.steps, rates, strict=True):
         by_name[step.name] = by_name.get(step.name, 0.0) + float(rate)

@@ -1,7 +1,7 @@
 """The event loop of `warp_simulation`: plain functions over one array of integers, which Numba can compile.
 
-Two kinds of events: a scheduler takes its turn at a whole cycle, or an event of the queue is due: a transaction reaches
-memory, a warp ends, a block starts. At one time, the queue comes first; then the schedulers, beginning after the
+There are two kinds of events: a scheduler's turn, at a whole cycle; and events of the queue: a transaction reaches
+memory, a warp ends, a block starts. At equal times the queue comes first; then the schedulers, beginning after the
 scheduler that last used a shared pipe. A queue entry is (time, order, 4 x (step x slots + slot) + kind).
 """
 
@@ -121,7 +121,7 @@ def rouse(m: Column, slot: int) -> None:
 
 
 def take_turn(m: Column, queue: Any, room: Any, scheduler: int) -> None:
-    """The scheduler issues an instruction or a pair, or determines when to look again."""
+    """The scheduler issues an instruction or a pair, or determines the time of its next turn."""
     own = m[SCHEDULERS] + scheduler * SCHEDULER
     time, best, best_key, able, again = m[own + WAKE], -1, 0, 0, NEVER
     for slot in range(scheduler, m[SLOTS_USED], m[SIZE]):
@@ -208,7 +208,7 @@ def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
 
 
 def put_up(m: Column, slot: int, token: int, until: int, reason: int) -> None:
-    """Keep the token pending until then, or longer if it already is."""
+    """Keep the token pending until then, or longer if it already is pending for longer."""
     at = m[TOKENS] + (slot * m[TOKENS_EACH] + token) * TOKEN
     if token >= 0 and until > m[at + UNTIL]:
         m[at + UNTIL] = until

@@ -34,8 +34,9 @@ class Outcome:
     cycles : from the first start to the end. started, ended : of each warp of the launch, NaN where it did not.
     issued : instructions of each kind counted from `warm` on. counted_cycles : cycles in which they were. stalls : warp
     cycles by Reason. occupancy : mean resident warps. requests :
-    transactions; latency of one and waiting in it, means. in_memory : mean transactions there. log : events in order
-    of time; until: when an instruction became ready, or a transaction is back. complete : whether all blocks ended.
+    transactions; mean latency of one, and mean waiting time within it. in_memory : mean transactions there. log :
+    events in order of time; until: when an instruction became ready, or a transaction is back. complete : whether all
+    blocks ended.
     """
 
     cycles: float

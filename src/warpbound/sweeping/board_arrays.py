@@ -1,7 +1,8 @@
 """Parameters of a board that a sweep varies as arrays, because they change neither what a warp does nor its traffic.
 
-Models   rates and waits of device memory, rates of L2 and of atomics. All others (caches' sizes, SMs, latencies,
-         clocks, lanes) change what the work is: for each of their values it is made anew from the same executed blocks.
+Models   rates and waits of device memory, rates of L2 and of atomics. All other parameters (cache sizes, SMs,
+         latencies, clocks, lanes) change the work: for each of their values it is computed again from the same executed
+         blocks.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,8 @@ _FIELDS = {
 
 
 def parameters_at(board: Gpu, columns: Mapping[str, Array]) -> Parameters:
-    """The headline's parameters at points; columns : parameter of ARRAYS -> values in the board's unit, (points,)."""
+    """The parameters of the time model at points; columns : parameter of ARRAYS -> values in the board's unit,
+    (points,)."""
     values = own = fitted_parameters(board).values
     for group in GROUPS:
         names = [name for name in group if name in columns]

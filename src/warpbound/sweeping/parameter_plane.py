@@ -36,7 +36,7 @@ _LOOKS = (
 
 @dataclass(frozen=True)
 class Choice:
-    """What is drawn: a kernel with a launch, a board or "" for all, a quantity to the right and one upwards.
+    """What is drawn: a kernel with a launch, a board or "" for all, the quantities of the x and the y axis.
 
     x, y : a column of QUANTITIES, or a parameter of the boards as `NAME times`.
     """
@@ -69,7 +69,7 @@ def choices(rows: Any) -> tuple[list[tuple[str, str]], list[str], list[str]]:
 
 
 def plane(rows: Any, choice: Choice) -> Plane:
-    """The points that have both quantities, and those of them that none beats in both."""
+    """The points that have both quantities, and those on their Pareto front."""
     columns = columns_of(rows)
     mine = subjects_of(columns) == f"{choice.source}\0{choice.launch}"
     if choice.gpu:
@@ -123,12 +123,12 @@ def _clouds(plane_: Plane) -> Iterator[Layer]:
 
 
 def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """A board's points, or of too many for a figure some at even distances."""
+    """A board's points; if they are too many for a figure, every n-th."""
     return points[:, :: -(-points.shape[1] // MOST_DRAWN)] if points.shape[1] > MOST_DRAWN else points
 
 
 def _front(plane_: Plane) -> Iterator[Layer]:
-    """Steps along what the front leaves possible, and its points with the numbers of the table."""
+    """The front as steps, and its points with their numbers in the table."""
     if not plane_.front:
         return
     x, y = plane_.front_at

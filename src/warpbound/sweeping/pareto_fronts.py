@@ -1,8 +1,8 @@
-"""What the points of a sweep say: the fronts between time, energy, registers and cost, and the board that would do.
+"""Results of a sweep: the Pareto fronts of time, energy, registers and cost, and the boards that reach the target.
 
 Models   Pareto fronts: points that no other point of the same kernel beats in one quantity without losing in another.
-         A board that would do: the kernels, each by its best tuning, become `target` times as fast as their best tuning
-         on the board's own values, in the geometric mean.
+         A board reaches the target if the kernels, each with its best tuning, become `target` times as fast in the
+         geometric mean as with their best tuning on the board's own values.
 """
 
 from collections.abc import Sequence
@@ -121,7 +121,7 @@ def _fronts(columns: dict[str, Any]) -> list[Front]:
 def front_points(
     columns: dict[str, Any], rows: NDArray[np.int64], quantities: Sequence[str], varied: Sequence[str]
 ) -> list[FrontPoint]:
-    """Those of the rows that nothing beats in the quantities, the least first one first; of equal points the first.
+    """The rows on the Pareto front of the quantities, by the first quantity ascending; of equal points the first.
 
     varied : quantities that each has besides its own, None where one is not known.
     """

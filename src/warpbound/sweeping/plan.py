@@ -81,7 +81,8 @@ class Axis:
     relative: tuple[bool, ...]
 
     def on(self, board: Gpu) -> tuple[float, ...]:
-        """The values for this board in the catalogue's unit. Raises InputError where it has none of its own."""
+        """The values for this board in the catalogue's unit. Raises InputError if multiples are given and it has no own
+        value."""
         own = board.parameters.get(self.parameter)
         if own is None and any(self.relative):
             reason = f"{board.name} has no value for {self.parameter}, of which the plan wants multiples."

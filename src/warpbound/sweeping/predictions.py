@@ -1,7 +1,7 @@
-"""The answers of one unit of work: what is compiled and executed once serves all its boards and parameters.
+"""The answers of one unit of work: code is compiled and executed once for all its boards and parameters.
 
-Models   as `analyze`. The clock of a configuration is the one that its own board holds under it: other parameters of
-         the board do not move it, and neither do they change the power model.
+Models   as `analyze`. The clock of a configuration is the one that its own board sustains: changed parameters of the
+         board affect neither the clock nor the power model.
 Omits    intervals; `analyze --set` has them.
 """
 
@@ -80,7 +80,7 @@ def configurations(plan: Plan, unit: WorkUnit) -> Iterator[Configuration]:
 
 
 def _remembering(settings: Settings) -> Execute:
-    """The emulator with a memory of the blocks that it has executed for one program and launch."""
+    """The emulator, with a cache of the blocks that it has executed for one program and launch."""
     patience = PATIENCE_S if settings.patience_s is None else settings.patience_s
     traces: dict[tuple[int | None, ...], Trace] = {}
 
@@ -130,7 +130,7 @@ def _columns(axes: Sequence[Axis], board: Gpu) -> dict[str, Array]:
 def _made_anew(
     axes: Sequence[Axis], columns: Mapping[str, Array]
 ) -> Iterator[tuple[dict[str, float], NDArray[np.int64]]]:
-    """Values of the parameters for which the work is made anew, and the points that have them."""
+    """Values of the parameters for which the work is computed again, and the points that have them."""
     names = [axis.parameter for axis in axes if axis.parameter not in ARRAYS]
     count = len(next(iter(columns.values()))) if columns else 1
     if not names:
@@ -142,7 +142,7 @@ def _made_anew(
 
 
 def _own(program: Program, board: Gpu, launch: Launch, settings: Settings, execute: Execute) -> tuple[Case, Work]:
-    """The case with the board's own values, at the clock that it holds. Raises InputError where there is no time."""
+    """The case with the board's own values, at the clock that it sustains. Raises InputError if it has no time."""
     case = checked_case(program, board, launch, settings)
     case, work = settled(case, work_of(case, execute), reworked)
     if case.blocks is None or work.whole.warps is None:

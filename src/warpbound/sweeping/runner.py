@@ -1,7 +1,7 @@
 """A sweep on processes of this machine, or on those of a Dask scheduler.
 
-Source   dask.distributed 2026.8 (extra `sweep`): a task whose worker dies is given to another one; results are taken by
-         the caller as they come, and only the caller writes.
+Source   dask.distributed 2026.8 (extra `sweep`): a task whose worker dies is given to another one; the caller
+         takes results as they arrive, and only the caller writes.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -18,20 +18,20 @@ from warpbound.sweeping.predictions import configurations
 from warpbound.sweeping.work_units import WorkUnit, work_units
 
 Progress = Callable[[int, int], None]  # points that have answers, of how many
-STARTS = 3  # times that a unit is begun anew after its worker died
+STARTS = 3  # times that a unit is restarted after its worker died
 
 
 def sweep(
     path: str | Path, scheduler: str | None = None, out: str | Path | None = None, processes: int | None = None,
     progress: Progress | None = None,
 ) -> Any:  # fmt: skip
-    """Every point of a plan as a pyarrow Table, in the order of the points; what is there already is not asked again.
+    """Every point of a plan as a pyarrow Table, in the order of the points; existing results are not computed again.
 
     path : of the plan. scheduler : address of a Dask scheduler whose workers have warpbound and see the same files; by
     default processes of this machine. out : the Parquet file, by default beside the plan. processes : by default one
     per processor; with one, the caller computes. progress : called at the
     start and after each unit, with the points done, and of all.
-    Raises InputError where the plan is wrong, or where workers kept dying on a unit.
+    Raises InputError if the plan is wrong, or if workers repeatedly die on a unit.
     """
     plan_ = plan(path)
     file = default_out(plan_.path) if out is None else Path(out)
@@ -62,7 +62,7 @@ def answer(plan_: Plan, unit: WorkUnit) -> Any:
 def _computed(
     plan_: Plan, units: Sequence[WorkUnit], scheduler: str | None, processes: int
 ) -> Iterator[tuple[WorkUnit, Any]]:
-    """Units with their rows, as they come."""
+    """Units with their rows, in the order in which they finish."""
     if scheduler is None and min(processes, len(units)) <= 1:
         yield from ((unit, answer(plan_, unit)) for unit in units)
         return
@@ -79,7 +79,7 @@ def _computed(
                 yield unit, future.result()
             except KilledWorker:
                 reason = f"Workers died {STARTS + 1} times on {unit.subject.source.name}."
-                raise InputError(reason, "Start again with fewer --jobs: what is done is kept.") from None
+                raise InputError(reason, "Start again with fewer --jobs: finished units are kept.") from None
             future.release()
 
 

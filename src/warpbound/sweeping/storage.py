@@ -1,6 +1,7 @@
 """Results in Parquet: one part for each finished unit while a sweep runs, one file with all points when it is done.
 
-A part is written under another name and renamed, so a part that is there is whole. Rows are in the order of the points,
+A part is written under another name and then renamed, so that every part is complete. Rows are in the order of the
+points,
 whoever computed them.
 """
 
@@ -87,7 +88,7 @@ def parts_folder(out: Path) -> Path:
 
 
 def begun(out: Path, units: Sequence[WorkUnit]) -> set[str]:
-    """Keys of the units whose answers are there, in parts or in the finished file, from which parts are made."""
+    """Keys of the units that have answers, in parts or in the finished file, which is split into parts again."""
     keys = {unit.key for unit in units}
     folder = parts_folder(out)
     folder.mkdir(parents=True, exist_ok=True)
@@ -115,7 +116,7 @@ def finish(out: Path, units: Sequence[WorkUnit]) -> Any:
 
 
 def so_far(out: Path) -> Any:
-    """The rows of a sweep, also while it runs: of the finished file, or else of the parts that are there.
+    """The rows of a sweep, also while it runs: those of the finished file, or else of the parts so far.
 
     Raises InputError where there are neither.
     """
@@ -126,7 +127,7 @@ def so_far(out: Path) -> Any:
 
 
 def read(path: Path) -> Any:
-    """The rows of a file. Raises InputError where it is no such file."""
+    """The rows of a file. Raises InputError if it is no file of a sweep."""
     pa = arrow()
     try:
         return pa.parquet.read_table(path)

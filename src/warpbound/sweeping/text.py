@@ -1,4 +1,4 @@
-"""What a sweep says, as text: the fronts of its kernels, and the boards that would do."""
+"""Results of a sweep as text: the Pareto fronts of its kernels, and the boards that reach the target."""
 
 from collections.abc import Iterator, Sequence
 
@@ -12,7 +12,7 @@ from warpbound.sweeping.pareto_fronts import Front, FrontPoint, Sufficient, Summ
 
 
 def pages(summary: Summary, top: int) -> Iterator[RenderableType]:
-    """A heading, the `top` first points of every kernel's front, and the boards that would reach the target."""
+    """A heading, the first `top` points of every kernel's front, and the boards that reach the target."""
     missing = f", {summary.without_answer} without an answer" if summary.without_answer else ""
     yield Text(f"{count(summary.points, 'point')}{missing}", "bold cyan")
     for front in summary.fronts:
@@ -21,7 +21,7 @@ def pages(summary: Summary, top: int) -> Iterator[RenderableType]:
 
 
 def boards_pages(summary: Summary, top: int) -> Iterator[RenderableType]:
-    """The boards that reach the target, or how near the others come; nothing where no parameter was varied."""
+    """The boards that reach the target, or how near the others come; nothing if no parameter was varied."""
     if summary.sufficient or summary.best:
         goal = f"{summary.target:g}x as fast (geometric mean)"
         yield Text(f"\nLeast changes of a board that make the kernels {goal}", "bold")
@@ -43,7 +43,7 @@ def _front(front: Front, top: int) -> Iterator[RenderableType]:
 
 
 def points_table(points: list[FrontPoint], names: Sequence[str] = ()) -> Fitting:
-    """One line for each point, with the quantities that at least one of them has. names : of the lines."""
+    """One line for each point, with the quantities that at least one point has. names : of the lines."""
     table = Table(box=None, padding=(0, 2, 0, 0), pad_edge=False)
     if names:
         table.add_column("point", justify="right")

@@ -1,4 +1,4 @@
-"""A sweep as a page: a figure of two quantities with the front, its table, and the boards that would do.
+"""A sweep as a page: a figure of two quantities with the front, its table, and the boards that reach the target.
 
 A form chooses kernel, board and quantities; the server draws, so that the page needs no script but one that sends the
 form when a choice changes.
@@ -21,7 +21,7 @@ TARGETS = ("1.25", "1.5", "2", "3")
 
 
 def page(path: Path, query: Mapping[str, str]) -> str:
-    """The HTML for what a form asked: kernel, gpu, x, y, target; unknown words take the first choice.
+    """The HTML for the values of a form: kernel, gpu, x, y, target; an unknown value becomes the first choice.
 
     Raises InputError where there are no results yet, MissingTool without the extra.
     """

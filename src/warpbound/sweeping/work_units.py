@@ -1,7 +1,7 @@
-"""A plan cut into units of work: a few tunings of one kernel on all boards of one architecture.
+"""Cuts a plan into units of work: a few tunings of one kernel on all boards of one architecture.
 
 A unit compiles each tuning once and executes each sample of blocks once. Its key is a digest of everything that decides
-its answers, so a sweep that goes on knows what it has.
+its answers, so that a resumed sweep knows which answers it has.
 """
 
 import hashlib

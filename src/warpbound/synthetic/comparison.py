@@ -43,7 +43,7 @@ class Needed:
 
     @property
     def cusp(self) -> bool:
-        """Whether the most is needed in between: more than at both ends, by over a tenth of what an SM holds there."""
+        """Whether the need has a maximum in between: over both ends by more than a tenth of an SM's warps."""
         attained = self.warps[~np.isnan(self.warps)]
         if attained.size < 3 or np.isnan(self.warps[0]):
             return False

@@ -56,7 +56,7 @@ class Machine:
 
 
 def printed(name: str, table: Mapping[str, Any]) -> Machine:
-    """One of the thesis' own, from its tables: GHz, GB/s and cycles as printed there."""
+    """A machine of the thesis, from its tables: GHz, GB/s and cycles as printed there."""
     bare = Machine(
         name=name,
         memory_latency=table["mem_lat"],
@@ -75,7 +75,7 @@ def printed(name: str, table: Mapping[str, Any]) -> Machine:
 
 
 def on_board(board: Gpu) -> Machine:
-    """A board of the catalogue at its boost clock; how its memory behaves under load is left open.
+    """A board of the catalogue at its boost clock, without the behaviour of its memory under load.
 
     Raises InputError where the catalogue lacks a value.
     """

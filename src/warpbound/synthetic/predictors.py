@@ -1,6 +1,6 @@
 """Every model's throughput on the synthetic family: accesses per cycle per SM, for arrays of warps and alpha.
 
-The kernel is an endless chain of one access and alpha additions; where a model needs counts, it is given many turns.
+The kernel is an endless chain of one access and alpha additions; a model that needs counts gets many iterations.
 Sections 7.5 to 7.8 of the thesis have the models that take one scheduler and its warps.
 """
 
@@ -39,7 +39,7 @@ def basic(machine: Machine, warps: Real, alpha: Real) -> Curve:
 
 
 def latency_alone(machine: Machine, warps: Real, alpha: Real) -> Curve:
-    """Its bound on latency, as if nothing saturated."""
+    """Volkov's bound on latency, as if nothing saturated."""
     return volkov_2016.mixes.predict(machine.mix(warps, alpha)).limits["latency"]
 
 
@@ -93,7 +93,7 @@ def zhang_owens_added(machine: Machine, warps: Real, alpha: Real) -> Curve:
 
 
 def modelled_curves(machine: Machine, warps: Real | None = None) -> dict[str, Curve]:
-    """What either kind attains alone at these or at all occupancies, lanes per cycle per SM."""
+    """The throughput of either kind alone at these or at all occupancies, lanes per cycle per SM."""
     n = machine.occupancies if warps is None else warps
     return {
         "additions": np.asarray(zhang_owens_2011.modelled(n, machine.alu_latency, machine.alu_throughput)),

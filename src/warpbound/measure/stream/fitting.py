@@ -1,4 +1,4 @@
-"""The parameters of blocks and device memory that explain one-shot streams and the widest read."""
+"""Fits the parameters of block starts and device memory to the rates of one-shot streams and of the widest read."""
 
 from collections.abc import Mapping
 from dataclasses import replace
@@ -16,7 +16,7 @@ from warpbound.quick_dataclasses import dataclass
 
 SMALLEST = 2       # least warps per block; the model does not explain smaller blocks
 WIDE_LINES = 16    # of 128 B that a warp of read_wide has in flight
-WIDE_WEIGHT = 4.0  # of the widest read in the fit: it alone determines some parameters
+WIDE_WEIGHT = 4.0  # of the widest read in the fit: no other rate determines some of the parameters
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,7 @@ class Fit:
 
 
 def fit_streams(x: Observed) -> Fit:
-    """The parameters with the least relative errors of all rates."""
+    """The parameters that minimize the relative errors of all rates."""
     start, low, high = (np.log([row[i] for row in STREAM_RANGES.values()]) for i in range(3))
     others = fitted_parameters(x.board).values
 

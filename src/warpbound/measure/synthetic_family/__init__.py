@@ -14,7 +14,7 @@ ALPHAS = (0, 1, 2, 4, 8, 16, 32, 48, 64, 96, 128, 256, 512)
 QUICK_ALPHAS = (0, 4, 16, 32, 64, 128, 256)
 WARPS = (1, 2, 4, 8, 12, 16, 20, 24, 28, 32, 36, 40, 44, 48, 52, 56, 60, 64)
 QUICK_WARPS = (1, 4, 8, 16, 24, 32, 40, 48, 64)
-LOOP = 512        # instructions in an iteration of the loop, about
+LOOP = 512        # approximate number of instructions in an iteration of the loop
 ENTRIES = 1 << 27
 WAVES = 8         # multiple of the blocks that fit, where the array is long enough
 LOADS = 64        # of one warp, about; half as many where additions make it long enough
@@ -33,7 +33,7 @@ def rounds(alpha: int) -> int:
 
 
 def waves(alpha: int, warps: int, facts: Facts) -> int:
-    """Multiple of the blocks that fit with which no entry is read twice in a launch."""
+    """The multiple of the blocks that fit at which a launch reads no entry twice."""
     return max(1, min(WAVES, ENTRIES // (32 * warps * facts.sm_count * groups(alpha) * rounds(alpha))))
 
 

@@ -3,8 +3,8 @@
 Source   V. Volkov, EECS-2016-143, equation 6.5 for the memory; E. Lazowska et al., Quantitative System Performance,
          1984, chapter 8: a centre whose rate depends on its queue, with a fixed number of customers.
 Models   each scheduler's warps either wait for memory, a + b X / (c - X) cycles long, or add; k warps that add share
-         min(k, alu_lat alu_thru) latency slots of the adders. How many add at once is random, so that adders are
-         sometimes idle although there is work enough on average.
+         min(k, alu_lat alu_thru) latency slots of the adders. The number of warps that add at once is random: adders
+         are sometimes idle although on average there is enough work.
 Omits    priorities among warps; correlation between warps that started together.
 """
 

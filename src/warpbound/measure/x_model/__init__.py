@@ -1,7 +1,7 @@
 """The X-model's two curves: what k warps get from memory, f(k), and what x warps compute, g(x).
 
-f(k) is traced with a working set of its own for every warp, with the largest and the smallest L1: as long as all sets
-fit, more warps get more; beyond, the caches give less to each, and the curve has a valley.
+f(k) is measured with a separate working set for every warp, with the largest and the smallest L1. As long as all sets
+fit, more warps get more; beyond that, hit rates fall and the curve has a valley.
 """
 
 from collections.abc import Iterator

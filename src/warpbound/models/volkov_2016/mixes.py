@@ -60,7 +60,7 @@ def predict(x: Mix) -> Bounds:
 
 
 def peak(x: Mix) -> Bounds:
-    """What occupancy can reach at best: the bounds without the one on latency."""
+    """The most that occupancy can reach: the bounds without the one on latency."""
     return bounds("inst/cycle/SM", **throughput_limits(x))  # eq. 4.5
 
 

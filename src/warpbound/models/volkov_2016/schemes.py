@@ -4,7 +4,7 @@ Source   V. Volkov, EECS-2016-143, sections 4.8 and 4.10 to 4.12; equation numbe
 Models   the programming guide's count of warps corrected for arithmetic latency, latency
          exposed by other warps' work, arithmetic and memory in isolation.  Estimates that
          have an author elsewhere are that author's module.
-Omits    everything the thesis adds to them.
+Omits    what the thesis adds to them.
 """
 
 import numpy as np

@@ -53,7 +53,7 @@ def figs_9_and_10(inputs: ItemInputs) -> Numbers:
 
 
 def table_6(inputs: ItemInputs) -> Numbers:
-    """Table 6: the parameters of memory, searched for by the CPIs that the model gives with the table's own.
+    """Table 6: the parameters of memory, fitted to the CPIs that the model gives with the table's values.
 
     A value of the search is left where the CPIs are within `tolerance` of those of the table.
     """
@@ -122,7 +122,7 @@ def _micro(inputs: ItemInputs, gpu: str, name: str, kind: str) -> Inputs:
 
 
 def fig_21(inputs: ItemInputs) -> Numbers:
-    """Figure 21: the levels of MWP, uncoalesced by transactions, and departure and bandwidth by themselves."""
+    """Figure 21: the levels of MWP for uncoalesced loads by transactions, and with departure or bandwidth alone."""
     gpu, plenty = inputs["gpu"], 1e6
     levels = {
         f"{gpu}, uncoalesced, {n:g} transactions": mwp_limits(

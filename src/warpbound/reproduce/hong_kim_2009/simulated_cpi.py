@@ -1,4 +1,4 @@
-"""The machine that the paper describes, warp by warp: what its CPI is where the model only estimates it.
+"""Simulates the machine that the paper describes, warp by warp: its exact CPI, which the model only estimates.
 
 Warps compute, and their loads leave the SM a departure delay apart and take a fixed time; the oldest ready warp issues.
 It stands in for the four GPUs on which the paper measures the model's errors of 5.4 and 13.3 %.

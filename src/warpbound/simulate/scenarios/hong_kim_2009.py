@@ -19,11 +19,12 @@ DEPARTURE = 4.0   # Table 6, Departure_del_coal of the FX5600, cycles
 ISSUE = 4.0       # section 2.3: 32 lanes over 8 units, cycles
 FREELY, MEETING = 2, 3  # steps of `synchronised`
 PROGRAM_A, PROGRAM_B = (0, 1, 2, 3, 4), (0, 1, 2, 4)
-TURNS = 10        # of the programs of section 6.4, which does not say how often their lines run
+TURNS = 10        # of the programs of section 6.4, which does not tell how often their lines run
 
 
 def periods(computation: float, memory: float, warps: int, turns: int, at_once: int) -> Experiment:
-    """`warps` warps that compute and then wait for memory, `turns` times; `at_once` of them may be in memory."""
+    """`warps` warps that compute and then wait for memory, `turns` times; `at_once` of them may have requests in
+    memory."""
     return Experiment(
         machine=Machine(policy="oldest", room=at_once),
         steps=(period(computation, memory, "value", ("value",)),),

@@ -1,8 +1,8 @@
 """Cycle tables of the interval notes: one warp, each instruction occupies the issue port for 32 lanes of its unit.
 
 Source   "GPU Microarchitecture Note Set 5: Interval Analysis", slides "Compute L", "Actual SASS" and MXV.
-Models   exactly `models.interval_analysis.scoreboard`, whose listings can be taken over: the port is taken by any
-         instruction for 32 over the lanes of its unit; a result is there a latency after its issue began.
+Models   exactly `models.interval_analysis.scoreboard`, whose listings can be used here: any instruction takes the port
+         for 32 / (lanes of its unit) cycles; a result is available one latency after its issue began.
 """
 
 from collections.abc import Callable
@@ -87,7 +87,7 @@ def _store(row: int) -> Instruction:
 
 
 def device(store: float, multiply: float = 1.0) -> Device:
-    """Stores and multiply-adds that keep the port so long: the notes let stores issue in 4 cycles, 2 or 1."""
+    """Stores and multiply-adds that occupy the port for so many cycles: the notes let stores issue in 4, 2 or 1."""
     return Device(MAXWELL.lanes | {"st": LANES / store, "fp": LANES / multiply}, MAXWELL.latencies)
 
 

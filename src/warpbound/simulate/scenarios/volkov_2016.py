@@ -37,13 +37,13 @@ KEPLER_GROWTH = 2.0 * KEPLER_GROWTH_OF_ALL / KEPLER_CYCLES - 1.0  # squared vari
 SERVERS = 2  # in series, with the same growth: single latencies scatter as a bell curve, as in Figure 6.5
 TURNS = 30
 ROUNDS, LOADS = 60, 200  # of blocks, and of one warp: Figure 5.1 has neither number
-UNFAIR, SPEEDS = 30.0, 16  # cycles by which all loads of a warp differ from the mean: standard deviation, and kinds
+UNFAIR, SPEEDS = 30.0, 16  # difference of a warp's loads from the mean, cycles: standard deviation, and kinds
 
 
 def mixture(offsets: tuple[float, ...], warps: int, adders: int) -> Experiment:
     """A load of 12 cycles and four additions of 3, one addition per cycle on each adder; two warps issue per cycle.
 
-    What is counted lasts a whole number of the 24 and the 27 cycles after which the two starts repeat.
+    The counted span is a multiple of 24 and of 27 cycles, the periods of the two cases.
     """
     load = Step(
         "load", latency=12, access=Access(), writes="value", waits=("value",), blames=Reason.LONG_SCOREBOARD
@@ -129,7 +129,7 @@ def streaming(warps_per_block: int, blocks: int, turns: int) -> Experiment:
 
 
 def figure_5_1(number: str) -> Scenario:
-    """Rounds of 16 blocks that fall out of step; some warps are a little slower throughout, as on a real SM."""
+    """Waves of 16 blocks whose ends drift apart; some warps are always a little slower, as on a real SM."""
     x = streaming(4, 16 * ROUNDS, LOADS)
     (load,) = x.steps
     slower = [UNFAIR * NormalDist().inv_cdf((speed + 0.5) / SPEEDS) for speed in range(SPEEDS)]
