@@ -183,7 +183,10 @@ def indirect(here: Site, flow: Flow, at: int, start: int = 0) -> Move:
     operands = here.instruction.operands
     source = next(operand for operand in operands if operand.kind in ("register", "uniform"))
     target = raw(source, here)
-    offset = start + sum(int(operand.value) for operand in operands if operand.kind == "immediate")
+    offset = start + sum(
+        int(operand.value) for operand in operands
+        if operand.kind == "immediate" or operand.kind == "label" and operand.index == 0
+    )  # fmt: skip
     conditions = conditions_of(here)
 
     def move(x: State) -> int | None:

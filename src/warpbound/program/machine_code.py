@@ -54,12 +54,14 @@ def _reader() -> str:
 
 def _read(image: bytes, name: str, compilation: Compiled | None, listing: str | None) -> tuple[Program, ...]:
     from warpbound.program.cubin import read_cubin  # these take a fifth of a run that finds the kernels in the cache
+    from warpbound.program.linked_functions import with_functions
     from warpbound.program.nvdisasm_listing import kernels, read_listing
 
     cubin = read_cubin(image, name)
     listings = read_listing(disassemble(image, name) if listing is None else listing, name)
+    functions = {section.name: section for section in listings.sections if section.instructions and not section.entry}
     result = [
-        _program(section, listings, cubin, compilation, name)
+        _program(with_functions(section, functions), listings, cubin, compilation, name)
         for section in kernels(listings)
         if section.name in cubin.kernels
     ]
