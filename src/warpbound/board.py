@@ -4,7 +4,6 @@ Values keep the unit of their source; `Gpu.value` converts to base units: s, Hz,
 B/cycle/SM, FMA/cycle/SM.
 """
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import field
 from functools import cached_property
@@ -115,7 +114,9 @@ def absent_parameters(board: Gpu) -> tuple[str, ...]:
 def definition(name: str) -> Parameter:
     """The definition of a parameter; CommandError, with similar names, for an unknown one."""
     if name not in PARAMETERS:
-        near = difflib.get_close_matches(name, [*PARAMETERS, *MEANINGS], n=3, cutoff=0.4)
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, [*PARAMETERS, *MEANINGS], n=3, cutoff=0.4)
         raise CommandError(
             f"GPU parameter {name!r} is not known.",
             f"Did you mean {' or '.join(near)}?" if near else f"Known are {', '.join([*PARAMETERS, *MEANINGS])}.",

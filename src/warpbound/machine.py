@@ -1,6 +1,5 @@
 """The catalogue of boards: a GPU by its name or by the path of its file, its clock, and values that a user sets."""
 
-import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -43,7 +42,9 @@ def gpu(name_or_path: str | Path | Gpu) -> Gpu:
     key_of_board = names.get(key) or {_bare(name): of for name, of in names.items()}.get(_bare(key))
     if key_of_board:
         return _shipped(key_of_board)
-    near = difflib.get_close_matches(key, names, n=NEAR, cutoff=0.6)
+    from difflib import get_close_matches
+
+    near = get_close_matches(key, names, n=NEAR, cutoff=0.6)
     raise CommandError(
         f"GPU {name_or_path!r} is not in the catalogue.",
         (f"Did you mean {' or '.join(near)}? " if near else "")

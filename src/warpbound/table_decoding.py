@@ -1,6 +1,5 @@
 """Tables of a TOML file or of the command line as msgspec types; an error names its key and the names that exist."""
 
-import difflib
 import re
 from collections.abc import Iterable
 from typing import Any, Literal, TypeVar, get_args, get_origin
@@ -59,7 +58,9 @@ def decoded(table: object, form: type[Form]) -> Form:
 def suggestion(word: str, choices: Iterable[str]) -> str:
     """A hint with the name close to a misspelt word, or else all names."""
     names = [name for name in choices if name]
-    close = difflib.get_close_matches(word, names, n=1, cutoff=0.6)
+    from difflib import get_close_matches
+
+    close = get_close_matches(word, names, n=1, cutoff=0.6)
     if close:
         return f"Did you mean '{close[0]}'?"
     return f"Known are {', '.join(names)}." if names else "There are none."

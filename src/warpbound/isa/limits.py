@@ -1,6 +1,5 @@
 """What one SM holds, per compute capability: the numbers behind occupancy, each row with its sources."""
 
-import difflib
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import cache
@@ -145,7 +144,9 @@ def limits(compute_capability: str) -> Limits:
     """The limits of one compute capability, such as "8.6"; CommandError where it is not known."""
     table = _table()
     if compute_capability not in table:
-        near = difflib.get_close_matches(compute_capability, table, n=4, cutoff=0.5)
+        from difflib import get_close_matches
+
+        near = get_close_matches(compute_capability, table, n=4, cutoff=0.5)
         raise CommandError(
             f"Compute capability {compute_capability!r} is not known.",
             f"The nearest known ones are {', '.join(near or compute_capabilities())}.",

@@ -7,7 +7,6 @@ Models   A table has no machine code, a data frame no grid, block or clock: thes
          header are the profiler's own and those of the program.
 """
 
-import csv
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -102,6 +101,8 @@ def _rows(text: str, path: Path) -> tuple[list[str], Rows]:
 
 def _cells(lines: list[str]) -> list[list[str]]:
     """The cells of each row; none where the lines are no CSV."""
+    import csv  # answers that need no profile do not load it
+
     try:
         return list(csv.reader(f"{line}\n" for line in lines)) or [[]]
     except csv.Error:

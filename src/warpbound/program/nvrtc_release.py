@@ -7,7 +7,6 @@ Wheels  `nvidia-cuda-nvrtc-cu11` (11.8) and `nvidia-cuda-nvrtc-cu12` (12.x) put 
 import ctypes
 import importlib.util
 import re
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
@@ -81,6 +80,8 @@ def _libraries() -> Iterator[Path]:
 
 def _described(library: Path) -> Release | None:
     """The library's description of itself, from a separate process; None if it does not load."""
+    import subprocess
+
     process = subprocess.run(
         [sys.executable, "-P", "-m", CHILD, str(library)], capture_output=True, check=False, timeout=TIMEOUT_S
     )
@@ -98,6 +99,8 @@ def _described(library: Path) -> Release | None:
 
 def build(task: Task) -> Answer:
     """Compile in a process of its own. Raises InputError where the compiler breaks down."""
+    import subprocess  # answers from the cache do not load it
+
     try:
         process = subprocess.run(
             [sys.executable, "-P", "-m", CHILD], input=msgspec.msgpack.encode(task), capture_output=True,
