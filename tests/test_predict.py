@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.unit_of_work import BOARD, CLOCK, PLACE, ROUND, work, workloads
-from warpbound.adapt.resources import demand, eased
+from warpbound.adapt.resources import demand, scaled_demand
 from warpbound.machine import Gpu, gpu, override
 from warpbound.predict import CHIP, Place, active_sms, predict, saturating_warps, throughput
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
@@ -241,7 +241,7 @@ def test_easing_a_resource_eases_it_alone(resource: str) -> None:
         tensor={"fp16": 2048.0},
         memory=Memory(**dict.fromkeys(Memory.__dataclass_fields__, 10.0)),
     )
-    before, after = demand(full, BOARD, CLOCK), demand(eased(full, resource, 0.5), BOARD, CLOCK)
+    before, after = demand(full, BOARD, CLOCK), demand(scaled_demand(full, resource, 0.5), BOARD, CLOCK)
     assert {name for name in before if before[name] != after[name]} == {resource}
     assert after[resource] == pytest.approx(before[resource] / 2)
 

@@ -6,7 +6,7 @@ import pytest
 
 import warpbound
 from warpbound.analysis.answer import work_of
-from warpbound.analysis.block_loads import once_of_again, round_trips
+from warpbound.analysis.block_loads import distinct_sector_share, round_trips
 from warpbound.analysis.case import checked_case
 from warpbound.analysis.settings import DEFAULT
 from warpbound.kernel_argument import parse_argument
@@ -28,7 +28,7 @@ def test_sectors_loaded_again_and_recurrences(kernel: str) -> None:
     run = work_of(checked_case(program, "h200", launch, DEFAULT)).sample_run
     assert run is not None
     once, trips = EXPECTED[kernel]
-    assert once_of_again(program, run) == pytest.approx(once)
+    assert distinct_sector_share(program, run) == pytest.approx(once)
     assert round_trips(program, run) == trips
 
 

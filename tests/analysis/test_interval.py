@@ -21,7 +21,7 @@ from warpbound.analysis.interval import (
     SAG,
     Interval,
     binds,
-    sagged,
+    clock_under_load,
 )
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.timing import before_form
@@ -86,9 +86,9 @@ def test_a_class_that_nobody_measured_takes_what_holds_of_all():
 
 
 def test_only_a_clock_that_nobody_gave_is_in_doubt():
-    assert sagged("boost", 1e9) == pytest.approx((1 - SAG) * 1e9)
-    assert sagged("base", 1e9) is None
-    assert sagged(1410.0, 1e9) is None
+    assert clock_under_load("boost", 1e9) == pytest.approx((1 - SAG) * 1e9)
+    assert clock_under_load("base", 1e9) is None
+    assert clock_under_load(1410.0, 1e9) is None
 
 
 def test_a_slower_clock_moves_the_upper_edge_alone():

@@ -130,7 +130,7 @@ def test_a_long_step_is_named_while_it_lasts(
 ) -> None:
     monkeypatch.setattr(output, "SILENCE", 0.05)
     monkeypatch.setattr(output, "AGAIN", 600.0)
-    titled = iter(output.announced([("the long one", 1), ("the next", 2)]))
+    titled = iter(output.with_progress([("the long one", 1), ("the next", 2)]))
     assert next(titled) == 1
     assert heard(capsys, 1) == "warpbound: the long one ...\n"
     titled.close()
@@ -139,7 +139,7 @@ def test_a_long_step_is_named_while_it_lasts(
 def test_short_work_is_done_without_a_word(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(output, "SILENCE", 600.0)
     before = set(threading.enumerate())
-    assert list(output.announced((f"{step}", step) for step in range(3))) == [0, 1, 2]
+    assert list(output.with_progress((f"{step}", step) for step in range(3))) == [0, 1, 2]
     for told in set(threading.enumerate()) - before:
         told.join(120)  # the thread of a step ends with it, not with the silence
         assert not told.is_alive()
@@ -152,7 +152,7 @@ def test_a_step_that_lasts_is_named_again_with_its_time(
     monkeypatch.setattr(output, "SILENCE", 0.05)
     monkeypatch.setattr(output, "AGAIN", 1.0)
     before = set(threading.enumerate())
-    titled = iter(output.announced([("the long one", 1)]))
+    titled = iter(output.with_progress([("the long one", 1)]))
     next(titled)
     said = heard(capsys, 2)
     assert next(titled, None) is None

@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from warpbound import emulate
 from warpbound.cli import main
-from warpbound.emulate.unknown_contents import ungiven_symbols
+from warpbound.emulate.unknown_contents import unknown_symbols
 from warpbound.kernel_launch import launch
 from warpbound.program.source_files import compile_program
 
@@ -36,7 +36,7 @@ BODIES = {  # name -> body, variables that are missed, whether they decide
 def test_variables_that_nobody_gave(name, arch):
     body, missed, decide = BODIES[name]
     program = compile_program(HEAD + body, f"sm_{arch}")
-    found = ungiven_symbols(program, launch(grid=4, block=64, args={"a": "i32[256]:ones", "y": "f32[256]"}))
+    found = unknown_symbols(program, launch(grid=4, block=64, args={"a": "i32[256]:ones", "y": "f32[256]"}))
     values = {"lengths": "@FILE.npy", "w": "@FILE.npy"}
     shortest = sorted(each.option.partition(",")[0] for each in found)
     assert shortest == [f"--const {each}={values.get(each, 'VALUE')}" for each in missed]
@@ -54,7 +54,7 @@ def test_each_kernel_of_a_file_misses_only_the_variables_that_it_reads(arch):
     missed = {}
     for name in ("first", "second", "neither"):
         program = compile_program(TWO_KERNELS, f"sm_{arch}", kernel=name)
-        lacking = ungiven_symbols(program, launch(grid=1, block=32, args={"y": "f32[32]"}))
+        lacking = unknown_symbols(program, launch(grid=1, block=32, args={"y": "f32[32]"}))
         missed[name] = sorted(each.option.partition("=")[0].removeprefix("--const ") for each in lacking)
     assert missed == {"first": ["bias", "w"], "second": ["scale", "v"], "neither": []}
 
@@ -62,14 +62,14 @@ def test_each_kernel_of_a_file_misses_only_the_variables_that_it_reads(arch):
 def test_a_variable_that_is_given_is_not_missed():
     program = compile_program(HEAD + BODIES["two"][0], "sm_89")
     given = launch(grid=4, block=64, args={"a": "i32[256]", "y": "f32[256]"}, constants={"n": 7, "w": "f32[16]:ones"})
-    assert ungiven_symbols(program, given) == ()
+    assert unknown_symbols(program, given) == ()
 
 
 @pytest.mark.parametrize("given, missed", [("i32[64]", 1), ("i32[64]:ones", 0)])
 def test_an_array_in_constant_memory_needs_contents_not_only_a_shape(given, missed):
     program = compile_program(HEAD + BODIES["lengths"][0], "sm_89")
     by_shape = launch(grid=4, block=64, args={"a": "i32[256]", "y": "f32[256]"}, constants={"lengths": given})
-    assert len(ungiven_symbols(program, by_shape)) == missed
+    assert len(unknown_symbols(program, by_shape)) == missed
 
 
 ARRAYS = {

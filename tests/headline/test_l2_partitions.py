@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.adapt.resources import demand, eased, far_bandwidth
+from warpbound.adapt.resources import demand, far_bandwidth, scaled_demand
 from warpbound.headline import LaunchedWork, predict_launch
 from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameter_uncertainty import ONE_SOURCE, of_quantity, spread
@@ -91,7 +91,8 @@ def test_bounds_take_the_larger_of_both_and_ease_together():
     slow, fast = reading(8.0), reading(0.0)
     assert demand(slow, A100, CLOCK)["l2"] / demand(fast, A100, CLOCK)["l2"] == pytest.approx(5405e9 / CROSSING)
     assert demand(reading(1.0), A100, CLOCK)["l2"] == demand(fast, A100, CLOCK)["l2"]
-    assert demand(eased(slow, "l2", 0.5), A100, CLOCK)["l2"] == pytest.approx(demand(slow, A100, CLOCK)["l2"] / 2)
+    half = scaled_demand(slow, "l2", 0.5)
+    assert demand(half, A100, CLOCK)["l2"] == pytest.approx(demand(slow, A100, CLOCK)["l2"] / 2)
 
 
 def test_rates_of_boards():

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.adapt.resources import demand, eased, more_together
+from warpbound.adapt.resources import demand, more_together, scaled_demand
 from warpbound.headline.launched_work import ActiveWork
 from warpbound.headline.parameters import fitted_parameters
 from warpbound.headline.queue_demands import block, flow
@@ -69,7 +69,7 @@ def test_bounds_have_the_same_rate():
     together = work.with_memory(l2_sectors_together=8.0)
     ratio = demand(together, A100, CLOCK)["l2"] / demand(work, A100, CLOCK)["l2"]
     assert ratio == pytest.approx(5405 / 4644)
-    assert more_together(eased(together, "l2", 0.25).memory, A100) == pytest.approx(
+    assert more_together(scaled_demand(together, "l2", 0.25).memory, A100) == pytest.approx(
         0.25 * more_together(together.memory, A100)
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from support.handmade_traces import IN, LANE, MACHINE, program, trace
-from warpbound.memory.pending_hits import Course, Loaded, answered_with, course
+from warpbound.memory.pending_hits import AccessOrder, Loaded, access_order, answered_with
 from warpbound.memory.traffic import How, traffic
 from warpbound.program.instruction import Control
 
@@ -29,14 +29,14 @@ WAIT_BETWEEN = code(("LDG.E", 0, ()), ("FADD", None, (0,)), ("LDG.E", 1, ()), ("
 
 def test_a_load_is_under_way_until_its_scoreboard_is_waited_for():
     stream = np.array([0, 1, 2, 0, 1, 2], np.int32)
-    of = course(TWO_THEN_WAIT.instructions, stream, np.array([True, True, False]))
+    of = access_order(TWO_THEN_WAIT.instructions, stream, np.array([True, True, False]))
     assert (of.issued.tolist(), of.awaited.tolist()) == ([0, 1, 3, 4], [2, 2, 5, 5])
-    never = course(TWO_THEN_WAIT.instructions, stream[:2], np.array([True, True, False]))
+    never = access_order(TWO_THEN_WAIT.instructions, stream[:2], np.array([True, True, False]))
     assert never.awaited.tolist() == [2, 2]  # to the end of the stream
 
 
 def test_a_hit_is_answered_with_the_last_miss_of_its_block_if_nobody_waited_in_between():
-    of = Course(np.array([0, 1, 3, 4]), np.array([2, 2, 5, 5]))
+    of = AccessOrder(np.array([0, 1, 3, 4]), np.array([2, 2, 5, 5]))
     sector, rank = np.array([7, 7, 7, 7, 8, 7]), np.arange(6)
     hit, when = np.array([False, True, True, True, False, True]), np.array([0, 0, 1, 2, 2, 3])
     block = np.zeros(6, np.int64)

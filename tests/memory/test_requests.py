@@ -8,7 +8,7 @@ from support.handmade_traces import COPY, IN, LANE, MACHINE, copy, program, trac
 from warpbound.emulate.trace import accesses_of
 from warpbound.memory.caches import READ
 from warpbound.memory.hierarchy import Facts, Near, Rows, levels, read_together
-from warpbound.memory.requests import SectorList, most_wanted, sector_list, sectors_of_pages
+from warpbound.memory.requests import SectorList, lanes_on_hottest_address, sector_list, sectors_of_pages
 from warpbound.memory.traffic import How, traffic
 
 LOAD = program("LDG.E")
@@ -101,4 +101,4 @@ def test_lanes_on_the_most_wanted_address_are_counted_one_by_one(warps):
     addresses = np.array([[2**40 + 4 * word for word, _ in warp] for warp in warps], np.uint64)
     active = np.array([[on for _, on in warp] for warp in warps])
     by_hand = [max(sum(on and word == k for word, on in warp) for k in range(4)) for warp in warps]
-    assert most_wanted(addresses, active).tolist() == by_hand
+    assert lanes_on_hottest_address(addresses, active).tolist() == by_hand

@@ -49,7 +49,7 @@ def test_tag_cycles(lanes, by_both):
 
 
 def test_distinct_values(lanes, by_both):
-    by_c, by_numpy = by_both(lambda: as_lists((coalescing.distinct(*lanes), requests.most_wanted(*lanes))))
+    by_c, by_numpy = by_both(lambda: as_lists((coalescing.distinct(*lanes), requests.lanes_on_hottest_address(*lanes))))
     assert by_c == by_numpy
 
 

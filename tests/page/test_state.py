@@ -79,9 +79,9 @@ def test_text_that_grows_without_end() -> None:
 def test_what_an_address_asks_for_in_vain_stands_in_the_lists(source: str) -> None:
     """Else Dash puts nothing in its place, and no answer could name it."""
     pytest.importorskip("dash")
-    from warpbound.page.layout import PASTED, asking
+    from warpbound.page.layout import PASTED, form_fields
 
-    fields, *_ = asking(State(source=source, gpu="none"), {}).children
+    fields, *_ = form_fields(State(source=source, gpu="none"), {}).children
     lists = {field.children[1].id: field.children[1] for field in fields.children}
     assert lists["source"].value == (PASTED if source.startswith("text:") else source)
     assert lists["gpu"].value == "none"

@@ -30,7 +30,7 @@ from warpbound.page.work_overrides import work_controls
 from warpbound.report import figures
 from warpbound.report.figures.picture import Curve, Picture, Points
 from warpbound.report.formatting import RESOURCE_WORDS
-from warpbound.report.html.illustrations import beside
+from warpbound.report.html.illustrations import figures_of_view
 from warpbound.residency import occupancy
 
 pytestmark = pytest.mark.cuda
@@ -101,7 +101,7 @@ def test_hiding_shows_the_bounds_of_the_report(service: AnalysisService) -> None
     own_entry = service.analyze(state).kernel
     assert own_entry is not None
     shown = {one.name: one for one in picture(state, service).layers if isinstance(one, Curve)}
-    (own,) = beside("bounds", own_entry)
+    (own,) = figures_of_view("bounds", own_entry)
     assert isinstance(own, Picture)
     named = {one.name: one for one in own.layers if isinstance(one, Curve) and one.name.startswith("bound: ")}
     assert {name for name in shown if name.startswith("bound: ")} == set(named)

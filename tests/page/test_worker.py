@@ -13,7 +13,7 @@ import warpbound
 from support.breadth import some_of
 from support.paths import ROOT
 from warpbound.errors import InputError
-from warpbound.page.worker import foreign
+from warpbound.page.worker import names_local_file
 from warpbound.page.worker_messages import Question
 from warpbound.page.worker_pool import WorkerPool
 from warpbound.program.nvrtc import header_folders
@@ -167,12 +167,12 @@ def test_a_message_about_another_file_is_not_told(secret: Path, tmp_path: Path) 
     link = tmp_path / "link.h"
     link.symlink_to(secret)
     for path in (secret, link, Path(f"/proc/self/root{secret}")):
-        assert foreign(f"{path}(1): error: identifier is undefined")
-        assert foreign(f"<input> does not compile: {path}, line 1: identifier is undefined")
-    assert not foreign("<input>(3): error: expected a ;")
+        assert names_local_file(f"{path}(1): error: identifier is undefined")
+        assert names_local_file(f"<input> does not compile: {path}, line 1: identifier is undefined")
+    assert not names_local_file("<input>(3): error: expected a ;")
     with header_folders() as places:
         own = next(Path(place) / "cuda_fp16.h" for place in places if (Path(place) / "cuda_fp16.h").is_file())
-    assert not foreign(f"{own}(51): error: expected a ;")
+    assert not names_local_file(f"{own}(51): error: expected a ;")
 
 
 def test_endless_errors_are_cut_short(pool: WorkerPool) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from warpbound.machine import gpu
 from warpbound.program.cuda import Options, compile_cuda
-from warpbound.program.kernel_names import bare, plain_name, title_of
+from warpbound.program.kernel_names import normalized, plain_name, title_of
 from warpbound.program.source_files import compile_program, programs
 
 
@@ -59,8 +59,8 @@ def test_template_arguments_of_mangled_names(mangled: str, told: str) -> None:
     ],
 )
 def test_a_name_expression_is_that_of_the_mangling(written: str, mangled: str) -> None:
-    assert bare(written) == bare(title_of(mangled))
-    assert bare(written) != bare(title_of(mangled.replace("K", "")))  # without the const
+    assert normalized(written) == normalized(title_of(mangled))
+    assert normalized(written) != normalized(title_of(mangled.replace("K", "")))  # without the const
 
 
 @pytest.mark.cuda

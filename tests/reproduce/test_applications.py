@@ -323,7 +323,7 @@ def test_throttling_goes_to_the_best_number_of_warps(board: str, size: str) -> N
     warps, rate = applications.best(x)
     assert warps == 1 + int(np.argmax(rates))
     assert rate == pytest.approx(max(rates), rel=1e-6)
-    gain = applications.ways_out(x, x)["throttling, 16 KB"].ms_gain
+    gain = applications.remedies(x, x)["throttling, 16 KB"].ms_gain
     assert float(gain) == pytest.approx(max(rates) / rates[-1], rel=1e-6)
 
 

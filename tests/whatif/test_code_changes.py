@@ -19,7 +19,7 @@ from warpbound.whatif.code_changes import (
     MOVED_ONCE,
     NEARER,
     Repeated,
-    easings,
+    demand_reductions,
     kept_in_register,
     nearer,
     of_the_work,
@@ -207,7 +207,7 @@ LEVELS = {
 @pytest.mark.parametrize("touched", [800.0, 500.0])
 def test_bytes_that_are_moved_once_are_not_told_to_stay_nearer_by(level: str, touched: float) -> None:
     made = work(latency=10.0, memory=Memory(**LEVELS[level], touched_bytes=touched))
-    (change,) = easings(made, PLACE, {level: 100.0})
+    (change,) = demand_reductions(made, PLACE, {level: 100.0})
     assert change.change == (MOVED_ONCE.format(level=level.upper()) if touched == 800.0 else EASINGS[level][1])
 
 

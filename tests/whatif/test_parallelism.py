@@ -9,7 +9,15 @@ from warpbound.predict import predict
 from warpbound.residency import occupancy
 from warpbound.whatif import whatifs
 from warpbound.whatif.costs import Needs, takes
-from warpbound.whatif.parallelism import ahead, degree_of, furthest, interleaved, items, registers_of_loads, separable
+from warpbound.whatif.parallelism import (
+    ahead,
+    degree_of,
+    interleaved,
+    items,
+    registers_of_loads,
+    separable,
+    worthwhile_degrees,
+)
 from warpbound.workload import Memory
 
 FULL = occupancy(BOARD, 256, 32, 0)
@@ -55,7 +63,7 @@ def test_registers_that_do_not_fit_cost_warps() -> None:
 def test_a_degree_stays_where_it_gains_enough_over_the_one_before() -> None:
     tried = list(ahead(LOOP, PLACE, FULL))
     pairs = [(gains, [degree_of(each.change) for each, stays in
-              zip(tried, furthest(list(zip(tried, gains, strict=True))), strict=True) if stays])
+              zip(tried, worthwhile_degrees(list(zip(tried, gains, strict=True))), strict=True) if stays])
              for gains in ((1.5, 2.0, 2.5), (1.5, 2.0, 2.05), (1.5, 1.5, 2.0), (1.5, 1.4, 1.3))]  # fmt: skip
     assert [degrees for _, degrees in pairs] == [[8], [4], [8], [2]]
 

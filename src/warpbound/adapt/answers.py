@@ -15,7 +15,7 @@ from typing import Any
 import msgspec
 
 from warpbound import models
-from warpbound.adapt.launch_facts import LaunchFacts, silent
+from warpbound.adapt.launch_facts import LaunchFacts, no_answer
 from warpbound.result.kernel import ModelAnswer
 
 __all__ = ["LaunchFacts", "answers"]
@@ -34,7 +34,7 @@ WORDS = {  # symbols that several models share -> how to make them known
 def answers(names: tuple[str, ...], facts: LaunchFacts | None) -> dict[str, ModelAnswer]:
     """One entry per model name; without a known launch, all models give the same reason."""
     if facts is None:
-        return {name: silent(NO_COUNTS) for name in names}
+        return {name: no_answer(NO_COUNTS) for name in names}
     return {name: _answer(name, facts) for name in names}
 
 
@@ -54,10 +54,10 @@ def inputs_of(name: str, x: LaunchFacts) -> Any:
 def _answer(name: str, x: LaunchFacts) -> ModelAnswer:
     inputs = inputs_of(name, x)
     if isinstance(inputs, str):
-        return silent(inputs)
+        return no_answer(inputs)
     answer: ModelAnswer = import_module(f"warpbound.adapt.{name}").answer(inputs, x)
     if answer.rate is not None and not math.isfinite(answer.rate):
-        return silent(NOTHING_BINDS)
+        return no_answer(NOTHING_BINDS)
     if symbols := x.file_symbols.get(name):
         own_symbols = f"{x.given_by} {', '.join(symbols)}"
         return msgspec.structs.replace(answer, reason="; ".join(filter(None, (own_symbols, answer.reason))))

@@ -75,7 +75,7 @@ class LaunchFacts:
         return None if self.turns is None else self.turns * cycles / self.clock_hz
 
 
-def silent(reason: str) -> ModelAnswer:
+def no_answer(reason: str) -> ModelAnswer:
     """A model that cannot speak."""
     return ModelAnswer(None, None, None, None, reason)
 

@@ -87,7 +87,7 @@ def _traffic(work: Workload, resource: str) -> float:
     return float(sum(getattr(work.memory, name) for name in counters_on(resource)))
 
 
-def eased(work: Workload, resource: str, factor: float) -> Workload:
+def scaled_demand(work: Workload, resource: str, factor: float) -> Workload:
     """The same work with `factor` times the demand on one resource."""
     units = {unit: busy * (factor if PIPE_OF.get(unit) == resource else 1.0) for unit, busy in work.units.items()}
     if resource in _MEMORY:

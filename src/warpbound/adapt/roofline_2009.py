@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from warpbound.adapt.accesses import dram_bytes
-from warpbound.adapt.launch_facts import LaunchFacts, answer_of, silent
+from warpbound.adapt.launch_facts import LaunchFacts, answer_of, no_answer
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.isa.traits import fastest
 from warpbound.latency import tensor_rate
@@ -66,9 +66,9 @@ def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     warps = x.warps
     if flop <= 0 or inputs.intensity <= 0:  # fewer flop per byte than a float can hold count as none
         if carried_bytes <= 0:
-            return silent("no flop and no DRAM traffic, so this model does not apply")
+            return no_answer("no flop and no DRAM traffic, so this model does not apply")
         if carried_bytes < MOST_STAYS * x.work.memory.touched_bytes:
-            return silent("no flop, and most bytes stay in L2: this model has no memory but DRAM")
+            return no_answer("no flop, and most bytes stay in L2: this model has no memory but DRAM")
         bandwidth = float(inputs.peak_bandwidth)
         time_s = None if warps is None else carried_bytes * warps / bandwidth
         return ModelAnswer(time_s, bandwidth, "B/s", "memory", "no flop: the memory roof alone")

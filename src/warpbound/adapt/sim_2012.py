@@ -7,7 +7,7 @@ Assumes   the accesses of adapt/accesses.py; MWP's peak is the best measured DRA
 from typing import Any
 
 from warpbound.adapt.accesses import NO_ACCESS, accesses, per_cycle
-from warpbound.adapt.launch_facts import LaunchFacts, present, silent
+from warpbound.adapt.launch_facts import LaunchFacts, no_answer, present
 from warpbound.models.sim_2012 import Inputs, predict
 from warpbound.result.kernel import ModelAnswer
 
@@ -34,7 +34,7 @@ def known(x: LaunchFacts) -> dict[str, Any]:
 
 def answer(inputs: Inputs, x: LaunchFacts) -> ModelAnswer:
     if not inputs.mem_insts:
-        return silent(NO_ACCESS)
+        return no_answer(NO_ACCESS)
     prediction = predict(inputs)
     total = float(prediction.total)
     rate = float(inputs.warps) / total if total else None

@@ -9,7 +9,7 @@ Omits    Interactions: a step counts what it saves after those before it. `sensi
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from warpbound.adapt.resources import eased
+from warpbound.adapt.resources import scaled_demand
 from warpbound.advice.certificate import Certificate
 from warpbound.advice.sensitivity import GONE, LATENCY, Timed, scaled
 from warpbound.predict import Place
@@ -63,7 +63,7 @@ def _steps(work: Workload, place: Place) -> Iterator[tuple[str, Workload]]:
     work = _moved_once(work)
     yield "bytes that cross more than once (read again, or read and written)", work
     for resource in OVERHEAD:
-        work = eased(work, resource, GONE)
+        work = scaled_demand(work, resource, GONE)
     yield "instructions beyond the operations", work
     yield "waiting of warps for memory, results and barriers", scaled(work, LATENCY, GONE)
 
@@ -78,5 +78,5 @@ def _moved_once(work: Workload) -> Workload:
     }
     for resource, count in counters.items():
         if count > distinct_B:
-            work = eased(work, resource, distinct_B / count)
-    return eased(work, "shared", GONE)
+            work = scaled_demand(work, resource, distinct_B / count)
+    return scaled_demand(work, "shared", GONE)

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from math import factorial
 
-from warpbound.adapt.resources import eased
+from warpbound.adapt.resources import scaled_demand
 from warpbound.predict import Place
 from warpbound.whatif import Seconds
 from warpbound.whatif.alternative import Alternative, without
-from warpbound.whatif.code_changes import EASINGS, easings, of_the_work
+from warpbound.whatif.code_changes import EASINGS, demand_reductions, of_the_work
 from warpbound.whatif.parallelism import ahead, items
 from warpbound.workload import Workload
 
@@ -73,7 +73,7 @@ def scaled(work: Workload, resource: str, share: float) -> Workload:
     """The work with only a share of its demand on a resource, or of a wait of its warps."""
     if resource == LATENCY:
         return without(work, dict.fromkeys(work.parts, share))
-    return eased(work, resource, share)
+    return scaled_demand(work, resource, share)
 
 
 def resources(x: Timed) -> list[str]:
@@ -158,7 +158,7 @@ def interactions(x: Timed) -> list[Pair]:
 
 def _changes(work: Workload, place: Place, cycles: Mapping[str, float]) -> list[Alternative]:
     twice = [*islice(items(work, place, None), 1), *islice(ahead(work, place, None), 1)]
-    return [*of_the_work(work, place), *easings(work, place, cycles), *twice]
+    return [*of_the_work(work, place), *demand_reductions(work, place, cycles), *twice]
 
 
 def _both(x: Timed, first: Alternative, second: Alternative) -> tuple[str, str, Alternative] | None:

@@ -12,7 +12,7 @@ from warpbound.kernel_launch import Launch, launch
 from warpbound.machine import Gpu
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
-from warpbound.program.source_files import spelled
+from warpbound.program.source_files import display_names
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 
@@ -65,7 +65,8 @@ def program_of(question: Question) -> Program:
     """The one kernel that is asked about. CommandError where there are several and none is named."""
     kernels = kernels_of(question)
     if len(kernels) > 1:
-        raise CommandError(f"The source holds {len(kernels)} kernels: {', '.join(spelled(kernels))}.", "Name one.")
+        names = ", ".join(display_names(kernels))
+        raise CommandError(f"The source holds {len(kernels)} kernels: {names}.", "Name one.")
     return kernels[0]
 
 

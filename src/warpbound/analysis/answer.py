@@ -107,12 +107,12 @@ def _executed_work(case: Case, launch: Launch, execute: "Execute | None", follow
     """
     from warpbound.analysis.sampled import fit_at_once, run_sample  # loading it takes a fifth of a static answer
     from warpbound.emulate.launch_memory import waits_for_grid
-    from warpbound.emulate.unknown_contents import ungiven_symbols
+    from warpbound.emulate.unknown_contents import unknown_symbols
 
     blocks, fit = product(launch.grid), fit_at_once(case)
     if blocks > fit and waits_for_grid(case.program):
         return GRID_TOO_LARGE.format(blocks=blocks, fit=fit)
-    symbols = ungiven_symbols(case.program, launch)
+    symbols = unknown_symbols(case.program, launch)
     if refusals := [words for each in symbols if (words := each.refusal(case.program, each.readers))]:
         return "; ".join(refusals)
     trace, sample, traffic = run_sample(case, launch, execute, follow)
@@ -127,18 +127,18 @@ def reworked(case: Case, work: Work) -> Work:
 
 
 def _work_of_run(case: Case, run: "SampleRun") -> Work:
-    from warpbound.analysis.block_loads import once_of_again
+    from warpbound.analysis.block_loads import distinct_sector_share
     from warpbound.analysis.cache_whatifs import cache_choices, l2_choices
     from warpbound.analysis.executed import pipelines_of, work_from
     from warpbound.analysis.register_sums import repeated_stores
-    from warpbound.emulate.unknown_contents import ungiven_symbols
+    from warpbound.emulate.unknown_contents import unknown_symbols
 
-    work, ungiven = work_from(case, *run), ungiven_symbols(case.program, case.launch) if case.launch else ()
+    work, ungiven = work_from(case, *run), unknown_symbols(case.program, case.launch) if case.launch else ()
     notes = tuple(variable.note(case.program) for variable in ungiven)
     return replace(
         work, notes=(*notes, *work.notes), sample_run=run, choices=partial(cache_choices, case, *run),
         of_l2=partial(l2_choices, case, *run), again=partial(repeated_stores, case.program, run, work.whole),
-        once=partial(once_of_again, case.program, run), pipelines=cache(partial(pipelines_of, case, *run)),
+        once=partial(distinct_sector_share, case.program, run), pipelines=cache(partial(pipelines_of, case, *run)),
     )  # fmt: skip
 
 

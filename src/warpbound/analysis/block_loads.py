@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST = 10_000  # accesses of a block or a warp that are looked at
 
 
-def once_of_again(program: Program, run: "SampleRun") -> float:
+def distinct_sector_share(program: Program, run: "SampleRun") -> float:
     """Different sectors that a block loads, over all that its warps load; 0 where it loads nothing.
 
     Data copied to shared memory past L1 are on the SM already: each of their sectors counts as a different one.

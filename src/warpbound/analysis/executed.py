@@ -22,7 +22,7 @@ from warpbound.analysis.longest_block import longest_warp
 from warpbound.analysis.partition_traffic import partition_traffic
 from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course, whole_block
 from warpbound.analysis.sampled import cache_facts
-from warpbound.analysis.static import Piece, Work, addresses_known, with_start
+from warpbound.analysis.static import Piece, Work, addresses_known, with_block_start
 from warpbound.distinct_values import distinct
 from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
@@ -102,7 +102,7 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     warps = float(trace.of_blocks * per_block)
     timed = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
-    average = _AverageWarp(with_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
+    average = _AverageWarp(with_block_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
     whole = whole_block(case, trace, _waits(case, traffic), timing, served_by(traffic))
     stops = barriers(program.instructions, timing)
     if whole:

@@ -10,7 +10,7 @@ import msgspec
 from warpbound.errors import MissingTool
 from warpbound.program.host_launches import Assumed, host_launches
 from warpbound.program.kernel import Program
-from warpbound.program.kernel_names import bare
+from warpbound.program.kernel_names import normalized
 from warpbound.result.host_launches import HostLaunch, HostLaunches, LaunchHint
 from warpbound.result.kernel import KernelResult
 
@@ -31,7 +31,7 @@ def with_hint(
         everything = _launches(program.source, program.source_name, folders, tuple(defines.items()))
     except MissingTool:
         return entry
-    own = [launch for launch in everything.launches if bare(launch.kernel) == bare(program.title)]
+    own = [launch for launch in everything.launches if normalized(launch.kernel) == normalized(program.title)]
     if not own:
         return entry
     launch = min(own, key=lambda launch_site: (not launch_site.is_reached, len(launch_site.needed)))

@@ -19,7 +19,7 @@ from warpbound.headline import LaunchPrediction
 from warpbound.headline.launch import INTERVAL
 from warpbound.headline.parameter_uncertainty import measured_by
 from warpbound.headline.queue_demands import RESOURCE_OF
-from warpbound.memory.flushed_caches import staying
+from warpbound.memory.flushed_caches import dirty_bytes_in_l2
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import ParameterDoubt
@@ -137,7 +137,7 @@ def binds(bottleneck: str, memory: Memory, filling: float = 0.0) -> str:
     return EDGE_OF_L2 if kind == "dram" and low < filling < high else kind
 
 
-def sagged(clock: str | float | None, clock_hz: float) -> float | None:
+def clock_under_load(clock: str | float | None, clock_hz: float) -> float | None:
     """The clock that a loaded board may fall to, Hz; None where the clock was given in MHz or is guaranteed."""
     return (1.0 - SAG) * clock_hz if clock == "boost" else None
 
@@ -184,7 +184,7 @@ def with_lines_in_order(work: Workload, l2_bytes: float) -> Workload | None:
     memory, warps = work.memory, work.warps or 0.0
     changed = warps * min(memory.touched_bytes, SECTOR_B * memory.l2_sectors_written)
     only_read = warps * memory.touched_bytes - changed
-    leaving = staying(changed, only_read, l2_bytes) - staying(changed, only_read, l2_bytes, 1.0)
+    leaving = dirty_bytes_in_l2(changed, only_read, l2_bytes) - dirty_bytes_in_l2(changed, only_read, l2_bytes, 1.0)
     if leaving <= 0:
         return None
     return work.with_memory(dram_bytes_written=memory.dram_bytes_written + leaving / warps)

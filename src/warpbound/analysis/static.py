@@ -119,7 +119,7 @@ def static_work(case: Case) -> Work:
     instructions, arch = case.program.instructions, case.gpu.arch
     costs = addresses_known(case, deadline)
     timing = waits(instructions, case.latency, extra=_conflicts(costs))
-    whole = with_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
+    whole = with_block_start(on_board(straight(case.program, arch, timing, costs), case.gpu), case)
     loops, left_out = _pieces(case, timing, costs, deadline)
     late = any(access.depends_on == TOO_LATE for access in costs.values())
     stopped = (STOPPED.format(seconds=patience, loops=f" Loops left out: {left_out}." if left_out else ""),)
@@ -130,7 +130,7 @@ def static_work(case: Case) -> Work:
         loops=lambda: loops,
         timed=schedule(whole_path(case.program), instructions, timing),
         by_level=cache(lambda: {
-            level: with_start(straight(case.program, arch, _served(case, level, costs)), case).latency
+            level: with_block_start(straight(case.program, arch, _served(case, level, costs)), case).latency
             for level in LEVELS
         }),  # fmt: skip
         notes=(*(stopped if left_out or late else ()), NOTE, *address_notes(case, costs), NO_REUSE),
@@ -205,7 +205,7 @@ def _conflicts(accesses: Predicted) -> Callable[[int], float]:
     return extra
 
 
-def with_start(work: Workload, case: Case) -> Workload:
+def with_block_start(work: Workload, case: Case) -> Workload:
     """The work plus the cycles that a block takes to start and end; boards give their time at the boost clock."""
     start = case.gpu.value("block_start") * case.gpu.value("boost_clock")
     return replace(work, latency=work.latency + start, parts=work.parts | {"start": start})

@@ -236,7 +236,7 @@ def held_clock_seconds(case: Case, work: Work, launch: LaunchedWork) -> HeldSeco
 
 def _with_sagged_clock(edges: Interval, case: Case, work: Work, launch: LaunchedWork) -> Interval:
     """Extended to the time at the clock that a loaded board may fall to, if its power is not known."""
-    sagged_hz = None if case.held_clock else interval.sagged(case.clock_word, case.clock_hz)
+    sagged_hz = None if case.held_clock else interval.clock_under_load(case.clock_word, case.clock_hz)
     return edges if sagged_hz is None else edges.with_slower(_at(sagged_hz, work, launch), CLOCK_UNDER_LOAD)
 
 

@@ -179,7 +179,7 @@ def before_form(x: LaunchFacts, clock_word: str | float | None) -> LaunchPredict
         return None
     per_block = -(-x.threads_per_block // WARP)
     launch = LaunchedWork(x.work, x.gpu, x.clock_hz, x.blocks, x.blocks_per_sm or 0.0, per_block)
-    prediction, slow_hz = predict_launch(launch), interval.sagged(clock_word, x.clock_hz)
+    prediction, slow_hz = predict_launch(launch), interval.clock_under_load(clock_word, x.clock_hz)
     if slow_hz is None:
         return prediction
     slower_s = launch_seconds([replace(launch, clock_hz=slow_hz)])[0]

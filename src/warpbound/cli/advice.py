@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from warpbound.cli.analysis import request_options
-from warpbound.cli.output import announced, form_option, show_results
+from warpbound.cli.output import form_option, show_results, with_progress
 from warpbound.errors import CommandError, InputError
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def trials_of(request: "Request") -> "list[Trials]":
         raise CommandError("Without a launch nothing can be tried.", "Add --grid and --block, or --launch FILE.")
     own = replace(request.options, compiler=request.compilers[0])
     question = Question(path, read_text(path), request.kernel, own, request.launch)
-    return [tried(question, board, request.settings, announced) for board in request.gpus]
+    return [tried(question, board, request.settings, with_progress) for board in request.gpus]
 
 
 def apply_best(request: "Request", every: "list[Trials]") -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from warpbound.cli import EXAMPLES
-from warpbound.cli.output import announced, command_line, form_option, show_results, write
+from warpbound.cli.output import command_line, form_option, show_results, with_progress, write
 from warpbound.cli.profiles import analyze_reports, of_reports
 from warpbound.cli.python_kernels import analyze_python, of_python
 from warpbound.errors import CommandError
@@ -103,7 +103,7 @@ def analyze(  # noqa: PLR0913  (each is an option)
     if form == "html":
         _write_page(request, out)
     else:
-        results = answer_each(request, _toward(target) if target else _analysis(request), announced)
+        results = answer_each(request, _toward(target) if target else _analysis(request), with_progress)
         views = (*(request.settings.views or ("summary",)), *(["goal"] if target else []))
         show_results(form, out, results, partial(pages, views=views))
     if applies:
@@ -175,7 +175,7 @@ def _write_page(request: Any, out: str | None) -> None:
     html.refuse_many(len(request.sources) * len(request.gpus))
     views, models = request.settings.views, request.settings.models or tuple(MODELS)
     settings = replace(request.settings, models=models, views=(*views, *html.VIEWS))
-    results = answer_each(replace(request, settings=settings), kept_answers.answer, announced)
+    results = answer_each(replace(request, settings=settings), kept_answers.answer, with_progress)
     write(html.page(results, command_line(), views), out)
 
 
@@ -201,10 +201,10 @@ def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) 
         from warpbound.report import html
 
         html.refuse_many(len(request.sources) * len(request.gpus))
-        curves = answer_each(request, answer_one, announced)
+        curves = answer_each(request, answer_one, with_progress)
         write(html.curve_page(curves, command_line()), out)
         return
-    show_results(form, out, answer_each(request, answer_one, announced), pages)
+    show_results(form, out, answer_each(request, answer_one, with_progress), pages)
 
 
 def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> None:
@@ -215,7 +215,7 @@ def _ranges(form: str, out: str | None, warps: str, options: dict[str, Any]) -> 
     if form == "html":
         raise CommandError("--range has no HTML page.", "Take --format text or json.")
     answer_one = partial(sweep, warps=first_last(warps))
-    show_results(form, out, answer_each(parse_request(**options, views=""), answer_one, announced), range_pages)
+    show_results(form, out, answer_each(parse_request(**options, views=""), answer_one, with_progress), range_pages)
 
 
 @click.command(epilog=PREDICT_EXAMPLES)

@@ -6,7 +6,7 @@ from typing import Any
 import click
 import msgspec
 
-from warpbound.cli.output import announced, answer, command_line, form_option, warn_without_numba, write
+from warpbound.cli.output import answer, command_line, form_option, warn_without_numba, with_progress, write
 from warpbound.errors import CommandError
 
 EXAMPLES = """
@@ -165,7 +165,7 @@ def simulate(board: str, out: str | None) -> None:
 
     there = gpu(board)
     warn_without_numba()
-    rows = chain.from_iterable(announced(runs(machine_of(there), axis(there))))
+    rows = chain.from_iterable(with_progress(runs(machine_of(there), axis(there))))
     write(table(there, rows), out)
 
 
@@ -184,5 +184,5 @@ def validate(board: str, equation: str, form: str) -> None:
     there = gpu(board)
     table, machine = benchmarks_of(there), machine_of(there)
     titled = ((kernel.name, kernel) for kernel in kernels(machine))
-    results = [judged(kernel, timed(kernel, machine), table, equation) for kernel in announced(titled)]
+    results = [judged(kernel, timed(kernel, machine), table, equation) for kernel in with_progress(titled)]
     answer(form, validation_entry(results, equation), validation_text(results))

@@ -73,9 +73,9 @@ def launches(
 
 
 def _is_chosen(title: str, kernel: str | None) -> bool:
-    from warpbound.program.kernel_names import bare
+    from warpbound.program.kernel_names import normalized
 
-    return kernel is None or bare(kernel) in (bare(title), bare(title.partition("<")[0]))
+    return kernel is None or normalized(kernel) in (normalized(title), normalized(title.partition("<")[0]))
 
 
 def _write_files(result: "HostLaunches", out: str, gpu: str | None, marks: str) -> None:

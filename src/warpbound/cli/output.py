@@ -110,7 +110,7 @@ def warn_without_numba() -> None:
         click.echo(f"warpbound: without Numba this takes some thirty times as long. {install('simulate')}", err=True)
 
 
-def announced(steps: Iterable[Any]) -> Iterable[Any]:
+def with_progress(steps: Iterable[Any]) -> Iterable[Any]:
     """The same steps, each named on stderr once a second has passed since the start or the last word, even while it
     lasts; and again every AGAIN seconds, with how long it has taken."""
     import time

@@ -6,7 +6,7 @@ from typing import Any
 
 import click
 
-from warpbound.cli.output import announced, command_line, form_option, show, show_results, write
+from warpbound.cli.output import command_line, form_option, show, show_results, with_progress, write
 from warpbound.errors import CommandError
 
 COMPARE_EXAMPLES = """
@@ -40,7 +40,7 @@ def analyze_reports(form: str, out: str | None, launch_index: int | None, option
         raise CommandError(KEPT.format(option=f"--{launch_option.replace('_', '-')}"), "Leave it out.")
     views = view_names(options["views"])
     choice = Selection(options["kernel"], launch_index, _arguments(options["args"]), None, options["gpus"], views=views)
-    results = analyses(options["files"], choice, announced)
+    results = analyses(options["files"], choice, with_progress)
     if form == "html":
         from warpbound.report import html
 
@@ -95,7 +95,7 @@ def compare(
     choice = Selection(
         kernel, launch_index, _arguments(args), file, gpu, Path(code) if code else None, grid=sizes[0], block=sizes[1]
     )
-    launches = comparisons(files, choice, announced)
+    launches = comparisons(files, choice, with_progress)
     rows = errors(launches)
     if form == "json":
         from warpbound.report.document import as_json
@@ -135,7 +135,7 @@ def calibrate(files: tuple[str, ...], like: str | None, out: str) -> None:
     from warpbound.nsight.launch_case import board_of
     from warpbound.nsight.report_file import read_report
 
-    reports = announced((f"{name}", read_report(name)) for name in files)
+    reports = with_progress((f"{name}", read_report(name)) for name in files)
     launches = [launch for report in reports for launch in report.launches]
     board = machine.gpu(like) if like else board_of(launches[0])
     text, findings = calibrated(launches, board)

@@ -4,7 +4,7 @@ import warnings
 from functools import partial
 from typing import Any
 
-from warpbound.cli.output import announced, command_line, show_results, write
+from warpbound.cli.output import command_line, show_results, with_progress, write
 from warpbound.errors import CommandError, WarpboundError
 
 MORE_THAN_ONE = "Kernels of Python files and other files are given together, or several kernels."
@@ -41,7 +41,7 @@ def analyze_python(form: str, out: str | None, options: dict[str, Any]) -> None:
     defines = dict(request.options.defines)
     results: list[Any] = []
     failures: list[WarpboundError] = []
-    for board in announced((f"{kernel_in_name.name} on {board.key}", board) for board in request.gpus):
+    for board in with_progress((f"{kernel_in_name.name} on {board.key}", board) for board in request.gpus):
         try:
             with warnings.catch_warnings(action="ignore"):  # of the compilers, on their own defaults
                 ready = language.adapter.of_launch(kernel, board, request.launch, defines)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from warpbound.cli.output import announced, command_line, form_option, show, write
+from warpbound.cli.output import command_line, form_option, show, with_progress, write
 from warpbound.errors import CommandError, InputError, WarpboundError
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def reproduce(name: str | None, pictures: bool, record: bool, form: str, out: st
         raise CommandError(f"{out} would hold text, not a picture.", "Add --show for the picture, or name it .txt.")
     record_before = papers.recorded()
     items = _items_with_pictures(name, out) if pictures else papers.chosen(name)
-    reproductions = [papers.reproduced(item) for item in announced((item.key, item) for item in items)]
+    reproductions = [papers.reproduced(item) for item in with_progress((item.key, item) for item in items)]
     changed = papers.changes(reproductions, record_before)
     if pictures:
         _show(reproductions, name, out)
@@ -97,7 +97,7 @@ def _pictures(reproductions: "list[Reproduction]", figure: str) -> "list[ItemPic
     from warpbound.reproduce.gallery import ItemPictures
     from warpbound.reproduce.pictures import of_figure, pictures
 
-    steps = announced((f"pictures of {x.item.key}", x) for x in reproductions)
+    steps = with_progress((f"pictures of {x.item.key}", x) for x in reproductions)
     return [ItemPictures(x, of_figure(pictures(x), figure, x.item)) for x in steps]
 
 

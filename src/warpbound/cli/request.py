@@ -21,7 +21,7 @@ from warpbound.machine import Gpu, listed
 from warpbound.program import Program, programs
 from warpbound.program.compile_options import Options, compiler_name
 from warpbound.program.cuda import compiler_of
-from warpbound.program.source_files import LARGEST_FILE_B, spelled
+from warpbound.program.source_files import LARGEST_FILE_B, display_names
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.refusal import Refusal, refusal
 from warpbound.size_expressions import parts
@@ -237,7 +237,7 @@ def _compilers(words: str) -> tuple[str, ...]:
 def _one_kernel(kernels: Sequence[Program], own_launch: Launch | None) -> None:
     if own_launch is not None and len(kernels) > 1:
         raise InputError(
-            f"{kernels[0].source_name} holds {len(kernels)} kernels ({', '.join(spelled(kernels))}) "
+            f"{kernels[0].source_name} holds {len(kernels)} kernels ({', '.join(display_names(kernels))}) "
             "but a launch runs one.",
             "Name it with --kernel.",
         )

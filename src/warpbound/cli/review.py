@@ -8,7 +8,7 @@ import click
 from click.core import ParameterSource
 
 from warpbound.cli.analysis import request_options
-from warpbound.cli.output import announced, answer, write
+from warpbound.cli.output import answer, with_progress, write
 from warpbound.errors import CommandError, InputError
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ def _states(question: "Question") -> "Iterator[KernelState]":
     options |= {name: tuple(value) if isinstance(value, list) else value for name, value in question.options.items()}
     options |= {"files": (question.file,)} | ({"launch_file": question.launch} if question.launch else {})
     try:
-        results = answer_each(parse_request(**options), analysis, announced)
+        results = answer_each(parse_request(**options), analysis, with_progress)
     except InputError as error:
         yield refused(refusal(options["kernel"], options["gpus"] or "", error), question)
         return

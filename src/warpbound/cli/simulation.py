@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from warpbound.cli.output import announced, answer, command_line, form_option, show, warn_without_numba, write
+from warpbound.cli.output import answer, command_line, form_option, show, warn_without_numba, with_progress, write
 from warpbound.errors import CommandError
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
     from warpbound.simulate.warp_simulation import run
 
     results, pictures = [], []
-    for key, scenario in announced((key, (key, scenario)) for key, scenario in scenarios(name).items()):
+    for key, scenario in with_progress((key, (key, scenario)) for key, scenario in scenarios(name).items()):
         x = timelines.logged(scenario.experiment)
         outcome = run(x)
         results.append(
@@ -132,7 +132,7 @@ def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
     board = gpu(options["gpus"])
     rows: list[FamilyPoint] = []
     warn_without_numba()
-    for part in announced(simulated.rows(board, _alphas(options["alphas"]), warps, setting)):
+    for part in with_progress(simulated.rows(board, _alphas(options["alphas"]), warps, setting)):
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
     title += f", ILP {setting.ilp}" if setting.ilp > 1 else ""
@@ -179,7 +179,7 @@ def _kernel(file: str, form: str, out: str | None, options: dict[str, Any]) -> N
     if drawing or options["trace"]:
         request = replace(request, settings=replace(request.settings, views=("figures",)))
     ask = partial(simulated, policy=options["policy"] or "greedy_then_oldest", seed=options["seed"])
-    results = answer_each(request, ask, announced)
+    results = answer_each(request, ask, with_progress)
     if options["trace"]:
         from warpbound.report.document import as_json
         from warpbound.report.simulation import chrome_trace

@@ -52,7 +52,7 @@ def _allocates_in_pairs(program: Program) -> bool:
     return any(x.opcode == "UTCATOMSWS" and "2CTA" in x.modifiers for x in program.instructions)
 
 
-def with_turns(program: Program, window: Window) -> Window:
+def reserved_for_pairs(program: Program, window: Window) -> Window:
     """Shared memory, its reserved part as the system leaves it for allocations in pairs."""
     if not _allocates_in_pairs(program):
         return window

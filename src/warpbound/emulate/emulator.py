@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.block_pairs import with_turns
+from warpbound.emulate.block_pairs import reserved_for_pairs
 from warpbound.emulate.clusters import cluster_of, together
 from warpbound.emulate.code_facts import CodeFacts
 from warpbound.emulate.control_flow import STOP, Flow, never_taken
@@ -154,8 +154,9 @@ class Chunk:
         self.x = x
         x.image = kernel.memory.image
         block = np.repeat(np.arange(len(self.blocks)), lanes)
+        shared = Window("shared", kernel.shared_size, block, kernel.cluster_size)
         x.windows = {
-            "shared": with_turns(kernel.program, Window("shared", kernel.shared_size, block, kernel.cluster_size)),
+            "shared": reserved_for_pairs(kernel.program, shared),
             "local": Window("local", kernel.facts.stack_B, np.arange(x.lane_count)),
         }
         if kernel.checked:

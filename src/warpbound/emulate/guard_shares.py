@@ -62,7 +62,7 @@ class GuardsTooExpensive(Exception):
         self.without, self.shares = without, shares
 
 
-def when_too_dear(program: Program, own: Slice) -> Callable[[Recording], None]:
+def expense_limit(program: Program, own: Slice) -> Callable[[Recording], None]:
     """Raises GuardsTooExpensive where a recording computes much for guards alone; own : what it does not compute."""
 
     def look(recording: Recording) -> None:

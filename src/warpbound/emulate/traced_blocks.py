@@ -12,7 +12,7 @@ from warpbound.emulate.block_execution import run_blocks
 from warpbound.emulate.control_flow import DivergedWarp
 from warpbound.emulate.device_heap import FREE_OF_COST, uses_heap
 from warpbound.emulate.emulator import Kernel, make_ready
-from warpbound.emulate.guard_shares import GuardShares, GuardsTooExpensive, guards_need_products, when_too_dear
+from warpbound.emulate.guard_shares import GuardShares, GuardsTooExpensive, expense_limit, guards_need_products
 from warpbound.emulate.handler_building import handler_of
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import GRID_BARRIER
@@ -99,7 +99,7 @@ def _traced(question: _Question, own: Slice, shares: GuardShares | None) -> Trac
     warps = warps_of(kernel, clusters)
     recording = Recording(kernel, len(warps), np.flatnonzero(among(warps[:, 0], numbers)), own.unneeded, limits)
     if shares is None:
-        recording.when_long = when_too_dear(program, own)
+        recording.when_long = expense_limit(program, own)
     else:
         recording.leave_out_guards(shares.guards)
     if any(instruction.traits.waits_for == "mbarrier" for instruction in program.instructions):

@@ -71,7 +71,7 @@ def array_refusals(
     return tuple(filter(None, refusals))
 
 
-def ungiven_symbols(program: Program, launch: Launch) -> tuple[UnknownContents, ...]:
+def unknown_symbols(program: Program, launch: Launch) -> tuple[UnknownContents, ...]:
     """The variables that the kernel reads, that are not given and that no code initialises; in the memory of a running
     program all are given."""
     if launch.placed is not None:

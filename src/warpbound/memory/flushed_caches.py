@@ -36,7 +36,7 @@ FLUSHED = Others(changed=0.25, free=0.05)  # by those launches 0.24 to 0.37; tho
 DIRTY = Others(changed=1.0, free=0.0, notes=("L2 was overwritten before the launch, which writes those lines back",))
 
 
-def staying(changed: float, only_read: float, l2_bytes: float, read_stays: float = READ_STAYS) -> float:
+def dirty_bytes_in_l2(changed: float, only_read: float, l2_bytes: float, read_stays: float = READ_STAYS) -> float:
     """Bytes of a launch's own changed lines that L2 still has at its end; read_stays : as `l2_cyclic_reuse` has it, 1
     where lines leave in the order in which they came."""
     return min(changed, l2_bytes * changed / max(1.0, changed + read_stays * only_read))
@@ -48,7 +48,7 @@ def after_others(traffic: Traffic, l2_bytes: float, code_bytes: float, others: O
         return replace(traffic, dram_bytes_read=traffic.dram_bytes_read + CONSTANTS_B + code_bytes)
     changed = traffic.left_in_l2_bytes / min(1.0, l2_bytes / max(1.0, traffic.touched_bytes))
     only_read = max(0.0, traffic.touched_bytes - changed, traffic.dram_bytes_read - changed)
-    stays = staying(changed, only_read, l2_bytes)
+    stays = dirty_bytes_in_l2(changed, only_read, l2_bytes)
     replaced = min(1.0, max(0.0, (changed + only_read) / l2_bytes - others.free) / (1.0 - others.free))
     written_B = max(0.0, traffic.dram_bytes_written - stays) + others.changed * l2_bytes * replaced
     return replace(

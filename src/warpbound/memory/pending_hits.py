@@ -21,14 +21,16 @@ Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True)
-class Course:
+class AccessOrder:
     """The global accesses of a warp in the order of its stream: place of each, and of the first wait for it, (n,)."""
 
     issued: Ints
     awaited: Ints
 
 
-def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], accesses: NDArray[np.bool_]) -> Course:
+def access_order(
+    instructions: Sequence[Instruction], stream: NDArray[np.int32], accesses: NDArray[np.bool_]
+) -> AccessOrder:
     """accesses : which instructions are recorded as accesses of global memory, (instructions,)."""
     issued = np.flatnonzero(accesses[stream])
     controls = [instruction.control for instruction in instructions]
@@ -40,7 +42,7 @@ def course(instructions: Sequence[Instruction], stream: NDArray[np.int32], acces
         places = np.append(np.flatnonzero(waits[stream]), len(stream))
         own = raised == number
         awaited[own] = places[np.searchsorted(places, issued[own], side="right").clip(max=len(places) - 1)]
-    return Course(issued, awaited)
+    return AccessOrder(issued, awaited)
 
 
 @dataclass(frozen=True)
@@ -58,7 +60,7 @@ class Loaded:
     when: Ints
 
 
-def answered_with(x: Loaded, of: Course) -> Ints:
+def answered_with(x: Loaded, of: AccessOrder) -> Ints:
     """For each loaded sector the place of the sector that answers it: its own, or that of a miss under way, (m,)."""
     result = np.arange(len(x.sector))
     if not x.hit.any() or not len(of.issued):

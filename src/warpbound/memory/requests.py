@@ -241,10 +241,10 @@ def _fill_lanes(cost: Cost, rows: NDArray[np.int64], addresses: Addresses, activ
     cost.lanes[rows] = active.sum(axis=1)
     updates = cost.kind[rows] == UPDATE
     if updates.any():
-        cost.same_address[rows[updates]] = most_wanted(addresses[updates], active[updates])
+        cost.same_address[rows[updates]] = lanes_on_hottest_address(addresses[updates], active[updates])
 
 
-def most_wanted(addresses: Addresses, active: Lanes) -> Counts:
+def lanes_on_hottest_address(addresses: Addresses, active: Lanes) -> Counts:
     """Active lanes on the address that most of them share, shape (n,)."""
     done = native.distinct(addresses, active)
     if done is not None:

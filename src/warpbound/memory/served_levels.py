@@ -289,7 +289,7 @@ def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], p
     warp = accesses.warp.astype(np.int64)
     when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
     resident = (past_l1.rows.turn * past_l1.machine.sm_count + past_l1.rows.sm)[at[own]]
-    way_of_warp = pending_hits.course(program.instructions, stream, recorded)
+    way_of_warp = pending_hits.access_order(program.instructions, stream, recorded)
     sectors, rank, hit = past_l1.sectors.sector[own], past_l1.rows.rank[at[own]], past_l1.near.hit[own]
     loaded = pending_hits.Loaded(sectors, resident, rank, hit, when)
     with_miss = pending_hits.answered_with(loaded, way_of_warp)

@@ -14,7 +14,7 @@ from warpbound.page.pasted_source import check
 from warpbound.page.worker_messages import Question
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
-from warpbound.program.source_files import spelled
+from warpbound.program.source_files import display_names
 from warpbound.workload.files import WorkloadCase, read
 
 
@@ -76,9 +76,8 @@ def program_of(question: Question) -> Program:
         check(question.text, bundled, includes_by_macro, known)
         kernels = programs(question.text.encode(), board, kernel, Options())
     if len(kernels) > 1:
-        raise InputError(
-            f"The source holds {len(kernels)} kernels: {', '.join(spelled(kernels))}.", "Write one of them into Kernel."
-        )
+        names = ", ".join(display_names(kernels))
+        raise InputError(f"The source holds {len(kernels)} kernels: {names}.", "Write one of them into Kernel.")
     return kernels[0]
 
 

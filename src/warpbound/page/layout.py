@@ -35,12 +35,12 @@ def page(state: State, own_launch: dict[str, str], further: str = "") -> Any:
             dcc.Store(id="written", data={"values": dict(state.values), "pasted": pasted}),
             dcc.Download(id="download"),
             html.Header([html.H1("warpbound"), html.P("What bounds a GPU kernel, and what would change it."), *link]),
-            html.Main([asking(state, own_launch), _answer()]),
+            html.Main([form_fields(state, own_launch), _answer()]),
         ]
     )
 
 
-def asking(state: State, own_launch: dict[str, str]) -> Any:
+def form_fields(state: State, own_launch: dict[str, str]) -> Any:
     """The form's fields; `own_launch` is the placeholder of empty ones."""
     source = PASTED if state.source.partition(":")[0] in TEXTS else state.source
     selection = [

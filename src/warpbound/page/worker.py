@@ -72,7 +72,7 @@ def answered(analyzer: "Analyzer", question: Question) -> Answer:
     try:
         return camping_run(question) if question.partitions else analyzer.analysed(question)
     except WarpboundError as error:
-        if not question.example and foreign(f"{error.reason}\n{error.hint}"):
+        if not question.example and names_local_file(f"{error.reason}\n{error.hint}"):
             return Answer(reason=FOREIGN, hint="Paste what is needed of it.")
         return Answer(reason=error.reason, hint=error.hint)
     except MemoryError:
@@ -81,7 +81,7 @@ def answered(analyzer: "Analyzer", question: Question) -> Answer:
         return Answer(reason=f"Internal error: {type(fault).__name__}.", hint="Please report it with the source.")
 
 
-def foreign(message: str) -> bool:
+def names_local_file(message: str) -> bool:
     """Whether a message of the compiler is about a file of this machine that is not one of its own headers."""
     from warpbound.program.nvrtc import header_folders
 

@@ -55,7 +55,7 @@ def _types(parameters: Sequence[tuple[str, str]]) -> list[str]:
     return [re.sub(r"\[\d*\]", "*", kind) for kind in plain]
 
 
-def telling(errors: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
+def root_cause(errors: Sequence[tuple[str, str, str]]) -> tuple[str, str, str]:
     """The error (file, line, message) that names the cause: of those in the first one's line, an unknown name.
 
     At an unknown type, the compiler first complains about the tokens before it.

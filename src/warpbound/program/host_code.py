@@ -18,8 +18,8 @@ from warpbound.program.host_lambdas import is_execution_space
 from warpbound.program.kernel_instances import Kernels
 from warpbound.program.kernel_signatures import (
     Signature,
-    deduced,
     first_of,
+    implicit_instances,
     instances,
     parameters,
     template_example,
@@ -132,7 +132,8 @@ def _split(text: str, headers: Mapping[str, str], known_header: Callable[[str], 
     everything = [item for some in items.values() for item in some]
     entries = _words_for(_ENTRY, roots.values())
     kernels = tuple(signature for root in roots.values() for signature in _signatures(root, entries, ()))
-    expressions, unknown = launches(kernels, instances(text, kernels, roots[""]), deduced(text, kernels), roots[""])
+    explicit, implicit = instances(text, kernels, roots[""]), implicit_instances(text, kernels)
+    expressions, unknown = launches(kernels, explicit, implicit, roots[""])
     types = lambdas(roots[""], (*expressions, instance))
     _keep_what_is_named(everything, {word for name in (*expressions, instance, types) for word in _WORD.findall(name)})
     words = {word for item in everything if item.stays for word in _LIBRARY.findall(item.text)}
@@ -165,7 +166,7 @@ def _kernels(text: str, headers: Mapping[str, str]) -> Kernels:
     roots = [_parse(code, limiting) for code in texts.values()]
     entries = _words_for(_ENTRY, roots)
     signatures = tuple(signature for root in roots for signature in _signatures(root, entries, ()))
-    full, bare = instances(text, signatures, roots[0]), deduced(text, signatures)
+    full, bare = instances(text, signatures, roots[0]), implicit_instances(text, signatures)
     return Kernels(signatures, *launches(signatures, full, bare, roots[0]))
 
 

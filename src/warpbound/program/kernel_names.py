@@ -17,11 +17,11 @@ def named(kernels: tuple[Program, ...], kernel: str | None, source: str) -> tupl
         raise InputError(f"{source} holds no kernel.", "Give a file with a __global__ function.")
     if kernel is None:
         return kernels
-    request = bare(kernel)
+    request = normalized(kernel)
     matches = tuple(program for program in kernels if request in _names(program))
     if not matches:
-        raise InputError(f"{source} has no kernel `{kernel}`.", f"It holds: {', '.join(spelled(kernels))}.")
-    exact = tuple(program for program in matches if request in (bare(program.name), bare(program.title)))
+        raise InputError(f"{source} has no kernel `{kernel}`.", f"It holds: {', '.join(display_names(kernels))}.")
+    exact = tuple(program for program in matches if request in (normalized(program.name), normalized(program.title)))
     return exact or matches
 
 
@@ -30,17 +30,17 @@ def _names(program: Program) -> set[str]:
     plain = plain_name(program.name)
     head, angle, rest = program.title.partition("<")
     bare_title = head.rpartition("::")[2] + angle + rest
-    return {bare(word) for word in (program.name, program.title, bare_title, plain, plain.rpartition("::")[2])}
+    return {normalized(word) for word in (program.name, program.title, bare_title, plain, plain.rpartition("::")[2])}
 
 
-def bare(name: str) -> str:
+def normalized(name: str) -> str:
     """Without blanks, `const` behind its type, and template arguments as manglings have them: 5, not 5u."""
     name = _CONST.sub(r"\1 const", name)
     name = re.sub(r"\bunsigned\b(?!\s+(?:int|char|short|long))", "unsigned int", name)
     return re.sub(r"\s", "", re.sub(r"(?<=[<,\s])(-?\d+)[uUlL]+\b", r"\1", name))
 
 
-def spelled(kernels: Sequence[Program]) -> list[str]:
+def display_names(kernels: Sequence[Program]) -> list[str]:
     """The titles of kernels, with the mangled name where a title is not one's own."""
     titles = [program.title for program in kernels]
     return [

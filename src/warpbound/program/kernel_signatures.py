@@ -81,7 +81,7 @@ def instances(text: str, kernels: Sequence[Signature], root: Any) -> tuple[str, 
     return tuple(dict.fromkeys([*(qualified(name, kernels) for name in templates_named), *lonely]))
 
 
-def deduced(text: str, kernels: Sequence[Signature]) -> tuple[str, ...]:
+def implicit_instances(text: str, kernels: Sequence[Signature]) -> tuple[str, ...]:
     """The kernel templates that `text` launches without their template arguments, which it leaves to be deduced."""
     bare = {name.rpartition("::")[2] for name in _BARE_LAUNCH.findall(text)}
     return tuple(dict.fromkeys(kernel.qualified for kernel in kernels if kernel.template and kernel.name in bare))

@@ -9,7 +9,7 @@ from pathlib import Path
 from warpbound.errors import InputError
 from warpbound.program import header_packages
 from warpbound.program.compile_options import Options, target_of
-from warpbound.program.compiler_output import Compiled, overloads, spills, telling
+from warpbound.program.compiler_output import Compiled, overloads, root_cause, spills
 from warpbound.program.cuda_toolkit import Toolkit
 from warpbound.program.host_code import kernels_of
 from warpbound.program.kernel_instances import with_code
@@ -143,7 +143,7 @@ class Job:
         if not errors:
             first = next(iter(_telling(log)), "nvcc does not say why")
             return InputError(f"{self.name} does not compile: {first.rstrip('.')}.", "Correct source or options.")
-        file, line, message = telling([(file, line or other, words) for file, line, other, words in errors])
+        file, line, message = root_cause([(file, line or other, words) for file, line, other, words in errors])
         more = f" (the first of {len(errors)} errors)" if len(errors) > 1 else ""
         first = f"{file}, line {line}: {message.rstrip('.')}{more}"
         return InputError(

@@ -67,10 +67,10 @@ def release() -> str:
 
 def build(unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     """Compile with all `instances`, or with those that the compiler accepts."""
-    return with_sound(_build, unit, flags, instances)
+    return without_rejected_instances(_build, unit, flags, instances)
 
 
-def with_sound(compile_one: Build, unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
+def without_rejected_instances(compile_one: Build, unit: Unit, flags: Sequence[str], instances: Sequence[str]) -> Made:
     """The result of `compile_one` for all `instances`, or for those that the compiler accepts."""
     output = compile_one(unit, flags, instances)
     bad = rejected(output.log)

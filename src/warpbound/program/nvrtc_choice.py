@@ -38,7 +38,7 @@ def of_release(name: str) -> Nvrtc:
             )
             return nvrtc.Made(answer.cubin, answer.titles, answer.log)
 
-        return nvrtc.with_sound(by_process, unit, flags, instances)
+        return nvrtc.without_rejected_instances(by_process, unit, flags, instances)
 
     @contextmanager
     def folders() -> Iterator[tuple[Path, ...]]:

@@ -9,7 +9,7 @@ from warpbound.errors import InputError
 from warpbound.program import nvrtc
 from warpbound.program import nvrtc_remedies as remedies
 from warpbound.program.compile_options import Options, target_of
-from warpbound.program.compiler_output import Compiled, overloads, spills, telling
+from warpbound.program.compiler_output import Compiled, overloads, root_cause, spills
 from warpbound.program.header_packages import MissingHeader, sentence
 from warpbound.program.host_code import Source, split_host_code
 from warpbound.program.host_headers import STANDARD
@@ -144,7 +144,7 @@ class Job:
             return InputError(
                 f"{self.name} does not compile: {message.rstrip('.')}.{rest}", "Correct source or options."
             )
-        file, line, message = telling(errors)
+        file, line, message = root_cause(errors)
         if _FROM_DEVICE in message:
             return InputError(
                 f"{file}, line {line}: a kernel is launched from device code, which is not analysed.",

@@ -23,12 +23,12 @@ from warpbound.program.header_packages import MissingHeader
 from warpbound.program.includers import includers
 from warpbound.program.issue_table_notes import with_issue_table_notes
 from warpbound.program.kernel import Program
-from warpbound.program.kernel_names import named, plain_name, spelled
+from warpbound.program.kernel_names import display_names, named, plain_name
 from warpbound.program.machine_code import from_cubin
 from warpbound.program.nvdisasm import disassemble_all
 from warpbound.program.proxy_registers import with_likely_registers
 
-__all__ = ["LARGEST_FILE_B", "Source", "compile_program", "plain_name", "programs", "spelled", "variants"]
+__all__ = ["LARGEST_FILE_B", "Source", "compile_program", "display_names", "plain_name", "programs", "variants"]
 
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
@@ -278,7 +278,7 @@ def _fitting(kernels: Sequence[Program], machine: Gpu) -> tuple[Program, ...]:
 def _only(kernels: Sequence[Program]) -> Program:
     if len(kernels) > 1:
         raise InputError(
-            f"{kernels[0].source_name} holds {len(kernels)} kernels: {', '.join(spelled(kernels))}.",
+            f"{kernels[0].source_name} holds {len(kernels)} kernels: {', '.join(display_names(kernels))}.",
             "Name one of them with kernel= (--kernel).",
         )
     return kernels[0]

@@ -45,7 +45,7 @@ def replacement(release: int, soname: str, version: str, imported: Iterable[str]
     return _library(texts, options)
 
 
-def stand_in(soname: str, version: str, imported: Sequence[str]) -> bytes:
+def stub_library(soname: str, version: str, imported: Sequence[str]) -> bytes:
     """A library of CUDA whose every function is refused when it is called."""
     value = NOT_SUPPORTED.get(soname.partition(".")[0], 1)
     texts = {

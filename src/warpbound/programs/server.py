@@ -69,7 +69,7 @@ def _preloaded(program: Executable, folder: Path) -> dict[str, str]:
     raw = runtime_build.replacement(program.release, cudart.soname, cudart.version, cudart.imported)
     libraries = {cudart.soname: raw}
     for other in program.others:
-        libraries[other.soname] = runtime_build.stand_in(other.soname, other.version, other.imported)
+        libraries[other.soname] = runtime_build.stub_library(other.soname, other.version, other.imported)
     for name, contents in libraries.items():
         (folder / name).write_bytes(contents)
     own = os.environ.get("LD_PRELOAD", "")

@@ -106,7 +106,7 @@ def _is_routine(note: str) -> bool:
     return note.startswith(ROUTINE) or any(form.fullmatch(note) for form in (IDLE_CONTENTS, FEW_LANES))
 
 
-def ungiven(entry: KernelResult) -> list[Text]:
+def unknown_inputs(entry: KernelResult) -> list[Text]:
     """The contents that were read and not given; shown before the time that depends on them."""
     assumed = entry.confidence.assumed
     texts = [Text(f"{capital(note)}.", "bold red") for note in assumed if UNGIVEN in note]

@@ -10,11 +10,11 @@ from rich.text import Text
 
 from warpbound.report import detail_tables
 from warpbound.report.bottleneck_tables import bounds_table, changes_of_the_kernel, source_lines, whatifs, whole_kernel
-from warpbound.report.confidence import expected_error, routine_notes, threats, ungiven, widest
+from warpbound.report.confidence import expected_error, routine_notes, threats, unknown_inputs, widest
 from warpbound.report.formatting import capital, count
 from warpbound.report.pipelines import sentences
 from warpbound.report.tables import open_table
-from warpbound.report.verdict import classes, hiding, no_time, tightest, time
+from warpbound.report.verdict import classes, latency_hiding, no_time, tightest, time
 from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult, Loop
 
@@ -46,7 +46,7 @@ def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
         yield "Occupancy", Group(*_occupancy(entry))
         if entry.loops:
             yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), open_table)
-    fewer = bool(threats(entry) or ungiven(entry))  # the notes beside the time take their place
+    fewer = bool(threats(entry) or unknown_inputs(entry))  # the notes beside the time take their place
     if timed and (hot := _hot_lines(entry)):
         piped = bool(sentences(entry))  # and a pipeline takes a line more
         yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - fewer - piped])
@@ -59,9 +59,9 @@ def _verdict(entry: KernelResult) -> list[Text]:
     if entry.bottleneck is None:
         return [no_time(entry), *notes]
     if entry.time_s is not None:
-        return [*ungiven(entry), time(entry), *classes(entry), *notes, tightest(entry), hiding(entry),
+        return [*unknown_inputs(entry), time(entry), *classes(entry), *notes, tightest(entry), latency_hiding(entry),
                 *sentences(entry)]  # fmt: skip
-    return [no_time(entry), *notes, tightest(entry), hiding(entry)]
+    return [no_time(entry), *notes, tightest(entry), latency_hiding(entry)]
 
 
 def shown_threats(entry: KernelResult) -> list[Text]:

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from warpbound.parameter_packing import declared_dtype
 from warpbound.report.bottleneck_tables import changes_of_the_kernel, whole_kernel
-from warpbound.report.confidence import ungiven
+from warpbound.report.confidence import unknown_inputs
 from warpbound.report.formatting import amount, capital, joules, listed, resource_words, seconds
 from warpbound.result.code import Parameter
 from warpbound.result.kernel import Bound, KernelResult
@@ -30,9 +30,9 @@ def verdict(entry: KernelResult) -> RenderableType:
     """Four lines or so; why there is no time where there is none."""
     if entry.bottleneck is None:
         return no_time(entry)
-    lines = [binding(entry), hiding(entry), _first(entry)]
+    lines = [binding(entry), latency_hiding(entry), _first(entry)]
     if entry.time_s is not None:
-        return Group(*ungiven(entry), time(entry), *classes(entry), *lines)
+        return Group(*unknown_inputs(entry), time(entry), *classes(entry), *lines)
     return Group(no_time(entry), *lines) if entry.not_executed else Group(*lines, no_time(entry))
 
 
@@ -180,7 +180,7 @@ def _used(bound: Bound, before: str) -> str:
     return f"{before}{100 * bound.utilization:.0f} % in use"
 
 
-def hiding(entry: KernelResult) -> Text:
+def latency_hiding(entry: KernelResult) -> Text:
     """Resident warps against those that would hide the latency."""
     if entry.longest_block_s is not None:
         words = "the launch waits for it, and more occupancy buys nothing. Lines and changes below are its."

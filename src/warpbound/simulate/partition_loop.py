@@ -87,7 +87,7 @@ def play(m: Any, at: Parts, of: Sizes) -> None:
         m[at.last] = time
         kind, number = event & 3, event >> 2
         if kind == READY:
-            go_on(m, at, of, number, time)
+            advance_warp(m, at, of, number, time)
         elif kind == ARRIVED:
             serve(m, at, of, number, time)
         else:
@@ -138,7 +138,7 @@ def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
             announce(m, at, time, 4 * warp + READY)
 
 
-def go_on(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
+def advance_warp(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     """Advance a warp to its next request, to a barrier, or to its end."""
     block, sm, request = warp // of.block_warps, m[at.sm + warp], m[at.request + warp]
     if request == m[at.warp_first + warp + 1]:

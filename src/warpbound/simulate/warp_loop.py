@@ -52,7 +52,7 @@ def play(m: Column) -> None:
             break
         m[NOW] = time
         if queued:
-            happen(m, queue, room)
+            process_event(m, queue, room)
         else:
             take_turn(m, queue, room, scheduler)
     if m[LIVE] > 0 and m[HORIZON] < NEVER - 1:
@@ -108,10 +108,10 @@ def begin_warp(m: Column, slot: int, warp: int, stream: int, start: int) -> None
     for token in range(m[TOKENS_EACH]):
         m[tokens + token * TOKEN + UNTIL] = 0
     note(m, start, slot, START, start)
-    rouse(m, slot)
+    wake_scheduler(m, slot)
 
 
-def rouse(m: Column, slot: int) -> None:
+def wake_scheduler(m: Column, slot: int) -> None:
     """Wake the warp's scheduler in time for the warp's ready time."""
     at = m[SLOTS] + slot * SLOT
     own = m[SCHEDULERS] + m[at + OWNER] * SCHEDULER
@@ -202,12 +202,12 @@ def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
         announce(m, queue, begin + m[step + OFFSET], 4 * (number * m[SLOTS_USED] + slot) + REACHES_MEMORY)
     elif m[step + LINES] > 0:
         until = serve(m, room, slot, number, begin)
-    put_up(m, slot, m[step + WRITES], until, m[step + BLAMES])
-    put_up(m, slot, m[step + FREES], begin + m[step + READ], m[step + BLAMES])
-    go_on(m, queue, slot, time)
+    set_pending(m, slot, m[step + WRITES], until, m[step + BLAMES])
+    set_pending(m, slot, m[step + FREES], begin + m[step + READ], m[step + BLAMES])
+    advance_warp(m, queue, slot, time)
 
 
-def put_up(m: Column, slot: int, token: int, until: int, reason: int) -> None:
+def set_pending(m: Column, slot: int, token: int, until: int, reason: int) -> None:
     """Keep the token pending until then, or longer if it already is pending for longer."""
     at = m[TOKENS] + (slot * m[TOKENS_EACH] + token) * TOKEN
     if token >= 0 and until > m[at + UNTIL]:
@@ -233,7 +233,7 @@ def account(m: Column, slot: int, time: int) -> None:
     m[at + ISSUED_AT] = time
 
 
-def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
+def advance_warp(m: Column, queue: Any, slot: int, time: int) -> None:
     """Advance to the next instruction, to a barrier, or to the end."""
     at = m[SLOTS] + slot * SLOT
     step, stream = m[STEPS] + m[at + STEP] * WIDTH, m[STREAMS] + m[at + STREAM] * FLOW
@@ -251,7 +251,7 @@ def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
         return
     m[at + STEP] = m[m[PATH] + m[stream + FIRST] + m[at + POSITION]]
     if m[step + MEETS] == 0:
-        get_ready(m, slot)
+        set_ready_time(m, slot)
         return
     place = m[PLACES] + slot // m[WARPS] * PLACE
     m[at + STATUS] = AT_BARRIER
@@ -263,7 +263,7 @@ def go_on(m: Column, queue: Any, slot: int, time: int) -> None:
         release(m, slot // m[WARPS], time)
 
 
-def get_ready(m: Column, slot: int) -> None:
+def set_ready_time(m: Column, slot: int) -> None:
     """Set the time at which the tokens of the next instruction are complete, as far as it is known."""
     at, tokens = m[SLOTS] + slot * SLOT, m[TOKENS] + slot * m[TOKENS_EACH] * TOKEN
     step = m[STEPS] + m[at + STEP] * WIDTH
@@ -274,7 +274,7 @@ def get_ready(m: Column, slot: int) -> None:
             ready, reason = m[token + UNTIL], m[token + WHOSE]
     m[at + WHY] = reason
     m[at + READY] = NEVER if ready >= NEVER else whole(ready)
-    rouse(m, slot)
+    wake_scheduler(m, slot)
 
 
 def release(m: Column, place: int, time: int) -> None:
@@ -288,7 +288,7 @@ def release(m: Column, place: int, time: int) -> None:
             m[at + HELD] = BARRIER
             m[at + FREE_AT] = time_of_last
             note(m, time_of_last, slot, RELEASE, time_of_last)
-            get_ready(m, slot)
+            set_ready_time(m, slot)
     m[block + ARRIVED] = 0
     m[block + MET] = 0
 
@@ -302,14 +302,14 @@ def end_warp(m: Column, queue: Any, slot: int) -> None:
         announce(m, queue, end, 4 * slot + WARP_ENDS)
 
 
-def happen(m: Column, queue: Any, room: Any) -> None:
+def process_event(m: Column, queue: Any, room: Any) -> None:
     """Process the first event of the queue."""
     time, _, entry = heapq.heappop(queue)
     kind, where = entry % 4, entry // 4
     if kind == BLOCK_STARTS:
         begin_block(m, where, time)
     elif kind == WARP_ENDS:
-        leave(m, queue, where, time)
+        retire_warp(m, queue, where, time)
     else:
         slot, step = where % m[SLOTS_USED], where // m[SLOTS_USED]
         at, token = m[SLOTS] + slot * SLOT, m[m[STEPS] + step * WIDTH + WRITES]
@@ -320,10 +320,10 @@ def happen(m: Column, queue: Any, room: Any) -> None:
         if m[at + STATUS] == ENDING:
             end_warp(m, queue, slot)
         elif m[at + STATUS] == RUNNING and m[at + READY] == NEVER:
-            get_ready(m, slot)
+            set_ready_time(m, slot)
 
 
-def leave(m: Column, queue: Any, slot: int, time: int) -> None:
+def retire_warp(m: Column, queue: Any, slot: int, time: int) -> None:
     """End a warp, and its block with the last warp."""
     at, place = m[SLOTS] + slot * SLOT, slot // m[WARPS]
     block, last = m[PLACES] + place * PLACE, m[at + ISSUED_AT]

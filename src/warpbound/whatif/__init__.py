@@ -13,14 +13,14 @@ from warpbound.whatif.code_changes import (
     EASINGS,
     MORE,
     Repeated,
-    easings,
+    demand_reductions,
     kept_in_register,
     nearer,
     of_the_work,
     pair,
 )
 from warpbound.whatif.launch_changes import DOUBLED, FILL, LARGER
-from warpbound.whatif.parallelism import ahead, furthest, items, separable
+from warpbound.whatif.parallelism import ahead, items, separable, worthwhile_degrees
 from warpbound.workload import Workload
 
 __all__ = ["Alternative", "Repeated", "Seconds", "WhatIf", "whatifs"]
@@ -73,7 +73,7 @@ def whatifs(  # noqa: PLR0913  (what is asked for late is each a question of its
     alternatives = _judged((*single, *([both] if both else [])), gains)
     together = [alternatives.pop()] if both else []
     alternatives = _possible(alternatives, work, chain)
-    alternatives = [each for each, stays in zip(alternatives, furthest(alternatives), strict=True) if stays]
+    alternatives = [each for each, stays in zip(alternatives, worthwhile_degrees(alternatives), strict=True) if stays]
     on_the_sm = nearer(work, place)  # however blocks share what they load
     if on_the_sm and gains([on_the_sm])[0] >= NEARER_WORTH:
         alternatives += _judged(tuple(choices()), gains)
@@ -141,7 +141,7 @@ def _single(
         yield from launch_changes.more_blocks(work, place, residency)
     yield from items(work, place, residency)
     yield from of_the_work(work, place, *shares)
-    yield from easings(work, place, cycles)
+    yield from demand_reductions(work, place, cycles)
 
 
 def _kept(work: Workload, place: Place, again: Repeated) -> Iterator[Alternative]:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import ceil, log2
 
-from warpbound.adapt.resources import eased
+from warpbound.adapt.resources import scaled_demand
 from warpbound.isa.latency_classes import architecture_latency
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
@@ -99,12 +99,12 @@ def _words(memory: Memory, resource: str) -> str:
     return MOVED_ONCE.format(level=resource.upper()) if is_once else EASINGS[resource][1]
 
 
-def easings(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
+def demand_reductions(work: Workload, place: Place, cycles: Mapping[str, float]) -> Iterator[Alternative]:
     """Less demand on each used resource, even if another one then binds."""
     for resource, (share, _) in EASINGS.items():
         if resource in cycles:
             why = f"it takes {number(cycles[resource])} SM cycles per {work.unit}"
-            yield Alternative(_words(work.memory, resource), why, eased(work, resource, share), place)
+            yield Alternative(_words(work.memory, resource), why, scaled_demand(work, resource, share), place)
 
 
 def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float) -> Alternative | None:
@@ -118,7 +118,7 @@ def pair(work: Workload, place: Place, cycles: Mapping[str, float], near: float)
             changed, units = doubled(changed), 2.0
             words.append(ILP)
         else:
-            changed = eased(changed, name, EASINGS[name][0])
+            changed = scaled_demand(changed, name, EASINGS[name][0])
             words.append(_words(work.memory, name))
     first, second = (number(cycles[name]) for name in order[:2])
     why = f"{order[0]} and {order[1]} bind together, {first} and {second} SM cycles per {work.unit}"
@@ -131,7 +131,7 @@ def _no_conflicts(work: Workload, place: Place) -> Alternative | None:
     total = memory.shared_wavefronts_load + memory.shared_wavefronts_store + memory.shared_wavefronts_atomic
     if not extra > 0:
         return None
-    better = eased(work, "shared", 1.0 - extra / total)
+    better = scaled_demand(work, "shared", 1.0 - extra / total)
     if memory.shared_wavefronts_atomic > MOSTLY * total:
         why = f"atomics whose lanes meet in one bank take {extra:.3g} of {total:.3g} shared-memory wavefronts"
         return Alternative("shared-memory atomics on separate addresses (a copy per warp)", why, better, place)
@@ -152,10 +152,10 @@ def _coalesced(work: Workload, place: Place, scattered: float = 0.0) -> Alternat
     if least >= sectors:
         return None
     share = least / sectors
-    better = eased(work, "l2", share)
+    better = scaled_demand(work, "l2", share)
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     if dram_bytes > SECTOR_B * least:
-        better = eased(better, "dram", SECTOR_B * least / dram_bytes)
+        better = scaled_demand(better, "dram", SECTOR_B * least / dram_bytes)
     wavefronts = min(memory.l1_wavefronts, max(_requests(memory), least / SECTORS_PER_LINE))
     narrow = min(wavefronts, memory.l1_narrow + memory.l1_wavefronts - wavefronts)
     better = better.with_memory(l1_sectors_load=share * memory.l1_sectors_load, l1_narrow=narrow,
@@ -188,7 +188,7 @@ def _exchanging(work: Workload, place: Place) -> Alternative | None:
 def _no_barriers(work: Workload, place: Place) -> Alternative | None:
     if round(work.barriers) < 1:
         return None
-    fewer = eased(work, "issue", max(0.0, 1.0 - work.barriers / max(work.warp_instructions, work.barriers)))
+    fewer = scaled_demand(work, "issue", max(0.0, 1.0 - work.barriers / max(work.warp_instructions, work.barriers)))
     other_joins = None if work.joins is None else max(0.0, work.joins - work.barriers)  # at mbarriers
     free = without(replace(fewer, barriers=0.0, joins=other_joins), {"barrier": 0.0})
     where = f"each of {work.barriers:.0f} barriers" if work.barriers >= 1.5 else "the barrier"
@@ -201,7 +201,7 @@ def _no_divergence(work: Workload, place: Place) -> Alternative | None:
     if on >= DIVERGENT:
         return None
     full = replace(
-        without(eased(work, "issue", on), {"issue": on, "fixed": on, "constant": on}),
+        without(scaled_demand(work, "issue", on), {"issue": on, "fixed": on, "constant": on}),
         units={unit: on * busy for unit, busy in work.units.items()},
     )
     why = f"{100 * on:.0f} % of the lanes are active on average"
@@ -215,7 +215,7 @@ def _no_spills(work: Workload, place: Place) -> Alternative | None:
         return None
     share = max(0.0, 1.0 - memory.local_sectors / sectors)
     units = work.units | {"lsu": max(0.0, work.units.get("lsu", 0.0) * (1.0 - _share_of_local(work)))}
-    fewer = eased(work, "issue", 1.0 - memory.local_requests / (work.warp_instructions or 1.0))
+    fewer = scaled_demand(work, "issue", 1.0 - memory.local_requests / (work.warp_instructions or 1.0))
     free = replace(
         without(fewer, dict.fromkeys(("l1", "l2", "dram"), share)),
         units=units,
@@ -315,9 +315,9 @@ def _wide(work: Workload, place: Place) -> Alternative | None:
     lsu_share = max(0.0, 1.0 - saved / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
     computes = any(work.flop.values())
     rest = max(0.0, 1.0 - saved / work.warp_instructions) if computes else 1.0 / count
-    fewer = eased(eased(work, "issue", rest), "lsu", lsu_share)
+    fewer = scaled_demand(scaled_demand(work, "issue", rest), "lsu", lsu_share)
     for pipe in () if computes else INTEGER_PIPES:
-        fewer = eased(fewer, pipe, 1.0 / count)
+        fewer = scaled_demand(fewer, pipe, 1.0 / count)
     wavefronts = min(memory.l1_wavefronts, max(memory.l1_wavefronts - saved, memory.ideal_sectors / SECTORS_PER_LINE))
     narrow_path = min(wavefronts, memory.l1_narrow + memory.l1_wavefronts - wavefronts)
     fewer = fewer.with_memory(
@@ -338,7 +338,8 @@ def kept_in_register(work: Workload, place: Place, again: Repeated) -> Alternati
     """A value that each iteration stores at one address is stored once; no load waits for such a store any more."""
     memory = Memory(**{name: max(0.0, getattr(work.memory, name) - getattr(again.memory, name)) for name in COUNTERS})
     lsu_share = max(0.0, 1.0 - again.accesses / work.by_pipe["lsu"]) if work.by_pipe.get("lsu") else 1.0
-    fewer = eased(eased(work, "issue", max(0.0, 1.0 - again.accesses / work.warp_instructions)), "lsu", lsu_share)
+    issue_share = max(0.0, 1.0 - again.accesses / work.warp_instructions)
+    fewer = scaled_demand(scaled_demand(work, "issue", issue_share), "lsu", lsu_share)
     result = replace(fewer, memory=memory)
     if again.rounds > 1 and work.phases:
         result = fewer_waits(result, again.rounds)

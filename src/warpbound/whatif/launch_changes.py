@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from warpbound.adapt.resources import eased
+from warpbound.adapt.resources import scaled_demand
 from warpbound.board_parameters import with_followers
 from warpbound.latency import memory_latency
 from warpbound.machine import override
@@ -137,7 +137,7 @@ def _shared_out(work: Workload, times: float) -> Workload:
     """The same work in a multiple of the warps."""
     start, share = work.parts.get("start", 0.0), 1 / times
     return replace(
-        eased(work, "issue", share),
+        scaled_demand(work, "issue", share),
         units={unit: share * busy for unit, busy in work.units.items()},
         tensor={kind: share * count for kind, count in work.tensor.items()},
         memory=work.memory.scaled(share),

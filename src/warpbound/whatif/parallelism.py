@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
-from warpbound.adapt.resources import eased
+from warpbound.adapt.resources import scaled_demand
 from warpbound.predict import Place
 from warpbound.residency import Residency
 from warpbound.whatif.alternative import Alternative, without
@@ -34,7 +34,7 @@ def doubled(work: Workload) -> Workload:
 def interleaved(work: Workload, count: int) -> Workload:
     """Units of work interleaved in one warp: their demand together, issued in turn, waited for together."""
     return replace(
-        eased(work, "issue", float(count)),
+        scaled_demand(work, "issue", float(count)),
         units={unit: count * busy for unit, busy in work.units.items()},
         tensor={kind: count * each for kind, each in work.tensor.items()},
         memory=work.memory.scaled(count),
@@ -84,7 +84,7 @@ def degree_of(change: str) -> int | None:
     return next(degrees, None) if IN_FLIGHT in change or INDEPENDENT in change else None
 
 
-def furthest(alternatives: Sequence[tuple[Alternative, float]]) -> list[bool]:
+def worthwhile_degrees(alternatives: Sequence[tuple[Alternative, float]]) -> list[bool]:
     """The changes that stay: of each kind only the largest degree that gains enough over the one before."""
     best: dict[str, int] = {}
     for at, (each, gain) in enumerate(alternatives):

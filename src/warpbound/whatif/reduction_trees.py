@@ -9,7 +9,7 @@ Omits    Other operations than FP32 additions; a tree whose values are read agai
 from dataclasses import replace
 from math import ceil
 
-from warpbound.adapt.resources import eased
+from warpbound.adapt.resources import scaled_demand
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.predict import Place
 from warpbound.whatif.alternative import Alternative
@@ -33,7 +33,7 @@ def shuffled(work: Workload, place: Place) -> Alternative | None:
     gone = {name: sum(piece.demand[name] for piece in steps) for name in steps[0].demand}
     less = work
     for resource, share in gone.items():
-        less = eased(less, resource, max(0.0, 1.0 - share))
+        less = scaled_demand(less, resource, max(0.0, 1.0 - share))
     rest = _with_shuffles(less, place, trees, _share_of_path(work, steps))
     rest = replace(rest, barriers=max(0.0, work.barriers - count) + trees, pieces=_others(work, gone))
     part = sum(piece.taking_part * piece.times for piece in steps) / count

@@ -10,7 +10,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 
 from warpbound.emulate.mbarrier_log import Kind, MbarrierLog
-from warpbound.workload.pipelined_block import Timeline, met
+from warpbound.workload.pipelined_block import Timeline, events_in_order
 
 Tests = dict[int, list[tuple[int, int]]]  # barrier -> (warp, position) of each test that succeeded
 
@@ -38,7 +38,7 @@ def _tested_once(mbarrier_log: MbarrierLog) -> Tests:
     tests: Tests = defaultdict(list)
     later = set[int]()
     for warp, (stream, events) in enumerate(zip(mbarrier_log.streams, mbarrier_log.events, strict=True)):
-        for place, _, event in met(stream, events):
+        for place, _, event in events_in_order(stream, events):
             for barrier, ended in event.barriers if event.kind is Kind.TEST else ():
                 if ended != 1 or any(warp == other for other, _ in tests[barrier]):
                     later.add(barrier)

@@ -257,7 +257,7 @@ def _share_tensor_cores(warps: Sequence[WarpClock], blocks: Sequence[int], sub_c
 def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
     parts, start, left_out = list[_Part](), 0, False
-    for place, at, event in met(stream, events):
+    for place, at, event in events_in_order(stream, events):
         tests = event.kind in (Kind.TEST, Kind.RETRY)
         if tests and left_out:
             start, left_out = place, False
@@ -271,7 +271,7 @@ def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     return [*parts, _Part(stream[start:].tobytes())] if not left_out else parts
 
 
-def met(stream: Indices, events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
+def events_in_order(stream: Indices, events: dict[int, list[Event]]) -> Iterator[tuple[int, int, Event]]:
     """Position in the stream, instruction and event of each event in order."""
     to_come = {at: iter(many) for at, many in events.items()}
     places = np.flatnonzero(np.isin(stream, list(events)))

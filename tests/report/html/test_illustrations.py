@@ -16,7 +16,7 @@ from warpbound.report import figures, html
 from warpbound.report.figures.picture import Arrows, Boxes, Curve, numbers
 from warpbound.report.formatting import RESOURCE_WORDS
 from warpbound.report.html.contents import WORDS
-from warpbound.report.html.illustrations import WAITED, beside
+from warpbound.report.html.illustrations import WAITED, figures_of_view
 from warpbound.report.verdict import verdict
 
 NESTED = """
@@ -45,7 +45,7 @@ def curve(picture: Any, name: str) -> Curve:
 
 @pytest.mark.cuda
 def test_the_bounds_drawn_are_those_of_the_table(tiled: dict[str, Any]) -> None:
-    (picture,) = beside("bounds", record(tiled))
+    (picture,) = figures_of_view("bounds", record(tiled))
     rates = {bound["resource"]: 1000.0 / bound["cycles_per_warp"] for bound in tiled["bounds"]}
     for resource in ("shared", "lsu"):
         name = f"bound: {RESOURCE_WORDS[resource].removeprefix('the ')}"
@@ -57,7 +57,7 @@ def test_the_bounds_drawn_are_those_of_the_table(tiled: dict[str, Any]) -> None:
 
 @pytest.mark.cuda
 def test_latency_crosses_the_tightest_bound_at_the_warps_that_the_verdict_names(tiled: dict[str, Any]) -> None:
-    (picture,) = beside("bounds", record(tiled))
+    (picture,) = figures_of_view("bounds", record(tiled))
     tight = RESOURCE_WORDS[tiled["bottleneck"]].removeprefix("the ")
     latency, tightest = curve(picture, "bound: latency"), curve(picture, f"bound: {tight}")
     above = numbers(latency.y) >= numbers(tightest.y)
@@ -66,7 +66,7 @@ def test_latency_crosses_the_tightest_bound_at_the_warps_that_the_verdict_names(
 
 @pytest.mark.cuda
 def test_the_graph_shows_the_stretch_in_which_a_warp_waits_longest(tiled: dict[str, Any]) -> None:
-    graph = next(one for one in beside("sass", record(tiled)) if one.title.startswith("Execution graph"))
+    graph = next(one for one in figures_of_view("sass", record(tiled)) if one.title.startswith("Execution graph"))
     path = graph.named("longest path")
     assert isinstance(path, Arrows)
     longest = np.max(numbers(path.x1) - numbers(path.x0))
@@ -76,7 +76,7 @@ def test_the_graph_shows_the_stretch_in_which_a_warp_waits_longest(tiled: dict[s
 
 @pytest.mark.cuda
 def test_a_warp_in_time_names_what_it_waits_for(tiled: dict[str, Any]) -> None:
-    timeline = next(one for one in beside("sass", record(tiled)) if one.title.startswith("One warp"))
+    timeline = next(one for one in figures_of_view("sass", record(tiled)) if one.title.startswith("One warp"))
     memory = timeline.named("waits for memory")
     assert isinstance(memory, Boxes)
     own = [(start, end) for start, end, kind in tiled["figures"]["timeline"] if kind == "waits for lsu"]

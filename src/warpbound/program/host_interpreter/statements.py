@@ -260,15 +260,16 @@ def _widened(host: Interpretation, body: Any, update: Any) -> str:
     for _ in range(2):
         outcome = _tried(host, run)
         for cell in outcome.after:
-            host.write(cell, forgotten(cell.value, cell.name))
+            host.write(cell, unknown_after_loop(cell.value, cell.name))
     return ""
 
 
-def forgotten(value: Any, name: str) -> Any:
+def unknown_after_loop(value: Any, name: str) -> Any:
     """The remainder of a value that a loop changes: a pointer keeps its array, but not the offset."""
     if isinstance(value, Struct):
         cells = {
-            key: Cell(forgotten(cell.value, f"{name}.{key}"), cell.type, key) for key, cell in value.fields.items()
+            key: Cell(unknown_after_loop(cell.value, f"{name}.{key}"), cell.type, key)
+            for key, cell in value.fields.items()
         }
         return Struct(value.type, cells)
     if isinstance(value, Pointer) and not isinstance(value.target, Cell):

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Drawable
 from warpbound.report.html.elements import as_html, markup, sass_listing
-from warpbound.report.html.illustrations import beside, latency_stack
+from warpbound.report.html.illustrations import figures_of_view, latency_stack
 from warpbound.report.side_by_side import side_by_side
 from warpbound.report.text import DETAILS, VIEWS, headline, subline
 from warpbound.result.kernel import KernelResult
@@ -132,7 +132,7 @@ def _section(name: str, entry: KernelResult, add: Add) -> Section:
         title=VIEWS[name].title,
         introduction=INTRODUCTIONS.get(name, ""),
         body=markup(sass_listing(entry)) if name == "sass" else as_html(VIEWS[name].show(entry)),
-        figures=tuple(add(picture) for picture in beside(name, entry)),
+        figures=tuple(add(picture) for picture in figures_of_view(name, entry)),
     )
 
 

@@ -256,7 +256,7 @@ BESIDE: dict[str, tuple[Draw, ...]] = {
 }
 
 
-def beside(view: str, entry: KernelResult) -> list[Drawable]:
+def figures_of_view(view: str, entry: KernelResult) -> list[Drawable]:
     """The figures that go with one view of an entry."""
     own = entry.figures
     if not own:

@@ -18,10 +18,10 @@ from warpbound.reproduce.x_model_2016.applications import (
     LARGER,
     bypassed,
     counts,
+    remedies,
     smaller_steps,
     studied,
     throttled,
-    ways_out,
     with_cache,
     without_cache,
 )
@@ -31,7 +31,7 @@ from warpbound.reproduce.x_model_2016.x_graphs import (
     figs_7_and_8_figures,
     operated,
     symbols,
-    ways_of,
+    thrashing_remedies,
 )
 
 OF = "Li and others 2016"
@@ -121,7 +121,7 @@ def table_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 def figs_12_to_18(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figures 12 to 17 on a machine of ours: the thrashing state, a larger cache, four ways out; 18: their gains."""
-    x, ways = Inputs(**inputs["thrashing"]), ways_of(inputs)
+    x, ways = Inputs(**inputs["thrashing"]), thrashing_remedies(inputs)
     start = _named(x, f"Thrashing cache, n = {float(x.threads):g}", f"Figure 12, {OURS}")
     effects = {name: float(when_congested(x, after).ms_gain) for name, after in ways.items()}
     changed = [
@@ -171,7 +171,7 @@ def _ways_out(inputs: ItemInputs) -> tuple[Drawable, ...]:
         figures.changed(start, after, f"{name[0].upper()}{name[1:]}, {CASE_STUDY}", place.format(OF, number), "warps")
         for number, (start, (name, after)) in enumerate(zip(starts, steps.items(), strict=True), 14)
     ]
-    bounds = {name: float(effect.ms_gain) for name, effect in ways_out(before, larger).items()}
+    bounds = {name: float(effect.ms_gain) for name, effect in remedies(before, larger).items()}
     paper_gains = {name: inputs["measured_gains"][name] for name in bounds}
     gains = _gains({"most that the model allows": bounds, "measured, the paper": paper_gains}, place.format(OF, 18))
     return (*changed, gains)

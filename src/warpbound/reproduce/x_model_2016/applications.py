@@ -92,7 +92,7 @@ def case_study(board: str, inputs: ItemInputs) -> Numbers:
     """gesummv with both sizes of L1: what thrashes, what each way out gains."""
     sizes = studied(board)
     x, y = sizes[DEFAULT], sizes[LARGER]
-    ways = ways_out(x, y)
+    ways = remedies(x, y)
     gains = {name: float(effect.ms_gain) for name, effect in ways.items()}
     effects = {name: after_launch(x, after) for name, after in smaller_steps(x, inputs).items()}
     return {
@@ -118,7 +118,7 @@ def case_study(board: str, inputs: ItemInputs) -> Numbers:
     }
 
 
-def ways_out(default: Inputs, larger: Inputs) -> dict[str, Effect]:
+def remedies(default: Inputs, larger: Inputs) -> dict[str, Effect]:
     """Effects over the default; throttled to the best number of warps, R of a bypass raised to its throughput."""
     launch_counts = {LARGER: after_launch(default, larger)}
     for name, x in {DEFAULT: default, LARGER: larger}.items():

@@ -10,8 +10,8 @@ from warpbound.reproduce.x_model_2016.applications import (
     application,
     case_study,
     counts,
+    remedies,
     studied,
-    ways_out,
 )
 
 BOARDS = {"k40": "Tesla K40 (code of sm_75 as proxy)", "a100-sxm-40gb": "A100-SXM4-40GB", "gtx570": "GTX570"}
@@ -101,7 +101,7 @@ def _measured() -> dict[str, str]:
 
 def _ways(board: str) -> Iterable[str]:
     sizes = studied(board)
-    return ways_out(sizes[DEFAULT], sizes[LARGER])
+    return remedies(sizes[DEFAULT], sizes[LARGER])
 
 
 def _time(seconds: float) -> str:

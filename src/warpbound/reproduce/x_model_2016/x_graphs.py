@@ -218,8 +218,8 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
     """Figures 12 to 18: what operations gain on a machine whose cache thrashes, and the principle behind each."""
     x = Inputs(**inputs["thrashing"])
     k = equilibrium.congested(x)
-    effects = {name: when_congested(x, after) for name, after in ways_of(inputs).items()}
-    more_z, bigger = effects["more Z"], ways_of(inputs)["larger cache"]
+    effects = {name: when_congested(x, after) for name, after in thrashing_remedies(inputs).items()}
+    more_z, bigger = effects["more Z"], thrashing_remedies(inputs)["larger cache"]
     small, points = inputs["small"], inputs["measured"]
     return {
         "blocks of gesummv": extraction.resident_blocks(inputs["slots"], inputs["warps_per_block"]),
@@ -240,11 +240,11 @@ def figs_12_to_18(inputs: ItemInputs) -> Numbers:
 def figs_12_to_18_figures(inputs: ItemInputs) -> Iterator[Figure]:
     """The thrashing state, and the state after each operation."""
     before = Inputs(**inputs["thrashing"])
-    for number, (name, after) in enumerate(ways_of(inputs).items(), 13):
+    for number, (name, after) in enumerate(thrashing_remedies(inputs).items(), 13):
         yield x_graph(name, {"before": before, "after": after}, f"Figure {number}, {OURS}")
 
 
-def ways_of(inputs: ItemInputs) -> dict[str, Inputs]:
+def thrashing_remedies(inputs: ItemInputs) -> dict[str, Inputs]:
     x = Inputs(**inputs["thrashing"])
     return {
         "larger cache": operate(x, "8B", inputs["cache"]),
