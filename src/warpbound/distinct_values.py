@@ -18,9 +18,9 @@ def distinct_below(end: int, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The distinct values of an array that has none below 0 or from `end` on; runs of equal values cost little."""
     if end > MARKED * len(values):
         return distinct(values[_begins(values)])
-    marked = np.zeros(end, np.bool_)
-    marked[values] = True
-    return np.flatnonzero(marked)
+    present = np.zeros(end, np.bool_)
+    present[values] = True
+    return np.flatnonzero(present)
 
 
 def _begins(values: NDArray[Any]) -> NDArray[np.bool_]:

@@ -76,7 +76,7 @@ class Work:
     observed : what execution showed besides.
     errors : standard errors of its traffic. choices : other ways to use the caches, followed when asked for. of_l2 :
     the same, arrays that L2 may keep. again : accesses that a register would save, looked for when asked for. once : as
-    of `once_of_again`.
+    of `distinct_sector_share`.
     sample_run : what sampled blocks did, which of them there are, and their traffic.
     pipelines : stages that copies fill, and changes of them; looked for when asked for.
     blocks : of the launch that work; None: all. idle : the others. paths : how long each of those that work is.

@@ -72,10 +72,10 @@ def _sums(case: Case, work: Work) -> float:
     mbarrier_log = work.sample_run[0].mbarrier_log
     if mbarrier_log is None:
         return 0.0
-    moved = {at: columns_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
+    columns_of = {at: columns_moved(code) for at, code in enumerate(case.program.instructions) if code.opcode == "LDTM"}
     streams = zip(mbarrier_log.blocks, mbarrier_log.streams, strict=True)
     own = [stream for block, stream in streams if block == mbarrier_log.blocks[0]]
-    return sum(float((stream == at).sum()) * columns for stream in own for at, columns in moved.items()) / QUARTERS
+    return sum(float((stream == at).sum()) * columns for stream in own for at, columns in columns_of.items()) / QUARTERS
 
 
 def _larger(case: Case, work: Work) -> Iterator[WhatIf]:

@@ -78,8 +78,8 @@ class CornerPath(Path):
         address = self._address(instruction)
         if address is None or not instruction.traits.is_global_load:
             return False
-        given = self.code.given.load(instruction, address, self.x.mask)
-        if given is not None and not self.code.given.are_zeros(np.asarray(address)):
+        contents = self.code.given.load(instruction, address, self.x.mask)
+        if contents is not None and not self.code.given.are_zeros(np.asarray(address)):
             return False
         for number in _numbers("R", self.code.reads[at]):
             self._require(self._is_affine(self.x.get(number), np.uint32))
@@ -186,13 +186,13 @@ class CornerPath(Path):
             return np.bool_(1)
         numbers = as_number(np.ascontiguousarray(values), np.dtype(kind))
         low = numbers[:, :1]
-        expected = low.astype(np.float64)  # differences of up to 2**33 times 2**31 blocks: too large for exact integers
+        estimate = low.astype(np.float64)  # differences of up to 2**33 times 2**31 blocks: too large for exact integers
         exact = low
         for count, apart in enumerate(self.apart):
             slope = numbers[:, self.points - len(self.apart) + count, None] - low
             exact = exact + slope * apart
-            expected = expected + slope.astype(np.float64) * apart
-        return self._where_executed((exact == numbers) & (np.abs(expected) < 2.0**40))
+            estimate = estimate + slope.astype(np.float64) * apart
+        return self._where_executed((exact == numbers) & (np.abs(estimate) < 2.0**40))
 
 
 @dataclass(frozen=True)
@@ -212,12 +212,12 @@ def boxes_of_one_path(code: Code, launch: Launch, thread: Ints) -> Boxes | None:
     """Boxes that fill the grid; None where what decides is not affine in most of it. thread : see `block_path.Path`."""
     blocks = prod(launch.grid)
     low, high = np.zeros((1, 3), np.int64), np.array([launch.grid], np.int64) - 1
-    done: list[tuple[Ints, Ints, NDArray[np.uint64]]] = []
-    looked_at, decided, divisions, steps, complete = 0, 0, 0, 0.0, True
+    single_path: list[tuple[Ints, Ints, NDArray[np.uint64]]] = []
+    corners, classified_blocks, divisions, steps, complete = 0, 0, 0, 0.0, True
     while True:
         path = CornerPath(code, launch, low, high, thread)
-        looked_at += path.boxes * path.points
-        if looked_at > blocks // LOOKED_AT or looked_at * thread.size > LANES_AT_ONCE:
+        corners += path.boxes * path.points
+        if corners > blocks // LOOKED_AT or corners * thread.size > LANES_AT_ONCE:
             return None
         path.steps = steps
         path.follow(SHARE_OF_STEPS)
@@ -227,15 +227,15 @@ def boxes_of_one_path(code: Code, launch: Launch, thread: Ints) -> Boxes | None:
         complete &= path.complete
         key = path.key.reshape(path.boxes, path.points)
         whole = path.fits & (key == key[:, :1]).all(axis=1) | (low == high).all(axis=1)
-        done.append((low[whole], high[whole], key[whole, 0]))
-        decided += int((high - low + 1)[whole].prod(axis=1).sum())
-        if divisions == FIRST_LOOK and decided < DECIDED * blocks:
+        single_path.append((low[whole], high[whole], key[whole, 0]))
+        classified_blocks += int((high - low + 1)[whole].prod(axis=1).sum())
+        if divisions == FIRST_LOOK and classified_blocks < DECIDED * blocks:
             return None
         if whole.all():
             break
         low, high = _divided(low[~whole], high[~whole], key[~whole], launch.grid)
         divisions += 1
-    lows, highs, keys = (np.concatenate(part) for part in zip(*done, strict=True))
+    lows, highs, keys = (np.concatenate(part) for part in zip(*single_path, strict=True))
     return Boxes(lows, highs, keys, complete)
 
 

@@ -122,9 +122,9 @@ def prepare(program: Program, launch: Launch) -> Memory:
     for i, argument in enumerate(arguments):
         if argument.kind == "array":
             places[i] = len(plan)
-            piece, known = pieces(argument, i), is_known(argument)
+            piece, has_contents = pieces(argument, i), is_known(argument)
             is_zeros = argument.fill == "zeros" and not argument.is_rows
-            plan.append(Plan(names[i], argument.size_B, piece, has_contents=known, is_zeros=is_zeros))
+            plan.append(Plan(names[i], argument.size_B, piece, has_contents=has_contents, is_zeros=is_zeros))
     tables = {i: len(plan) + order for order, i in enumerate(i for i in places if arguments[i].is_rows)}
     plan += [Plan(f"pointers of {names[i]}", 8 * arguments[i].shape[0]) for i in tables]
     globals_ = [symbol for symbol in program.symbols if symbol.section in GLOBAL_SECTIONS]

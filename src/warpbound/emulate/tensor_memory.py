@@ -137,7 +137,7 @@ def store(here: Site) -> Handler:
     """STTM: the registers of a warp to rows of some columns."""
     cell, source = layout(here), here.instruction.operands[-1]
     shifts = (0, 16) if here.has("EXPAND16BIT") else (0,)
-    kept = _LOWER_HALF if here.has("EXPAND16BIT") else ~np.uint32(0)
+    word_mask = _LOWER_HALF if here.has("EXPAND16BIT") else ~np.uint32(0)
     address = address_of(next(x for x in here.instruction.operands if x.kind == "memory"))
 
     def handler(x: State) -> None:
@@ -148,7 +148,7 @@ def store(here: Site) -> Handler:
             for i in range(places.shape[2] // len(shifts)):
                 row = x.get(source.index + i).reshape(-1, LANES)[warps.own][:, cell.lanes]
                 for part, shift in enumerate(shifts):
-                    words[:, :, len(shifts) * i + part] = row >> np.uint32(shift) & kept
+                    words[:, :, len(shifts) * i + part] = row >> np.uint32(shift) & word_mask
         memory(x)[warps.block[:, None, None], places] = words
 
     return handler

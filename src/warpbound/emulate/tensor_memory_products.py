@@ -222,8 +222,8 @@ def _sum(product: NDArray[Any], old: NDArray[np.uint32] | None, shape: Shape) ->
     """The words of a product, plus what these words hold."""
     half = shape.sums is np.float16
     if old is not None:
-        held = np.ascontiguousarray(old)
-        product = product + (held.astype(np.uint16) if half else held).view(shape.sums)
+        old_words = np.ascontiguousarray(old)
+        product = product + (old_words.astype(np.uint16) if half else old_words).view(shape.sums)
     if shape.sums is np.int32:
         return product.astype(np.int64).astype(np.uint32)
     rounded = product.astype(shape.sums)

@@ -35,11 +35,11 @@ def occupancy_against_limits(board: Gpu, block: Block) -> Panels:
     registers = np.arange(1, rules.max_registers_per_thread + 1)
     shared = np.arange(0, rules.max_shared_per_block + 1, STEP_B)
     most = rules.max_warps_per_sm
-    held = partial(residency.occupancy, board, tensor_columns=block.tensor_columns)
-    by_threads = held(threads, block.registers, block.shared_bytes).warps_per_sm
-    by_registers = held(block.threads, registers, block.shared_bytes).warps_per_sm
-    by_shared = held(block.threads, block.registers, shared).warps_per_sm
-    here = float(held(block.threads, block.registers, block.shared_bytes).warps_per_sm)
+    occupancy_of = partial(residency.occupancy, board, tensor_columns=block.tensor_columns)
+    by_threads = occupancy_of(threads, block.registers, block.shared_bytes).warps_per_sm
+    by_registers = occupancy_of(block.threads, registers, block.shared_bytes).warps_per_sm
+    by_shared = occupancy_of(block.threads, block.registers, shared).warps_per_sm
+    here = float(occupancy_of(block.threads, block.registers, block.shared_bytes).warps_per_sm)
     axes = (
         (Axis("threads per block"), threads, by_threads, block.threads),
         (Axis("registers per thread"), registers, by_registers, block.registers),

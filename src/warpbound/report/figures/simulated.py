@@ -67,15 +67,15 @@ def lifetimes(
     """
     begin, end = window
     here = (started < end) & ~(ended < begin)
-    came = np.sort(started[here])
-    left = ended[here][np.argsort(started[here], kind="stable")]
-    x, rows = np.stack([came, np.where(np.isnan(left), end, left), left * np.nan], 1), np.arange(len(came))
+    first = np.sort(started[here])
+    last = ended[here][np.argsort(started[here], kind="stable")]
+    x, rows = np.stack([first, np.where(np.isnan(last), end, last), last * np.nan], 1), np.arange(len(first))
     look = Look("blue", "solid", width=1.0)
     lines = Curve("", np.clip(x, begin, end).ravel(), np.repeat(rows, 3).astype(float), look)
     return Picture(
         title=title,
         x=Axis("time", "cycles", span=window),
-        y=Axis("warp, by start", span=(len(came) + 0.5, -1.5)),
+        y=Axis("warp, by start", span=(len(first) + 0.5, -1.5)),
         layers=(lines,),
         source=source,
         caption="The length of a line is a warp's latency; the lines that a moment crosses are its occupancy.",
