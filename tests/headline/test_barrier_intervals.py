@@ -12,7 +12,7 @@ from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameters import BLOCK_WAIT, fitted_parameters
-from warpbound.headline.queue_demands import crowded
+from warpbound.headline.queue_demands import block, crowded
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Piece
@@ -181,6 +181,19 @@ def test_more_warps_hide_more_of_a_latency() -> None:
     one = Block(0.0, 0.0, 100.0, 10.0, 0.0, 0.0, 8.0, 10.0, 4.0, 1.0, 1.0)
     two = replace(one, joins=2.0, pieces=(replace(one, left=HIDDEN),))
     assert [float(in_step(two, [200.0], others)) for others in (0.0, 1.0, 2.0, 9.0)] == [300.0, 250.0, 225.0, 225.0]
+
+
+def test_loads_of_blocks_with_one_warp_on_each_sub_core_hide_what_others_issue() -> None:
+    """Not those of blocks of eight warps, whose two on a sub-core begin together, and not loads again and again."""
+    values, load = fitted_parameters(A100).values, replace(LOADS, left=(1.0,) * len(OTHERS))
+    work = tile(pieces=(load, STORES))
+
+    def loading(warps: float, barriers: float = 1.0) -> tuple[float, ...]:
+        x = ActiveWork(replace(work, barriers=barriers), A100, CLOCK, warps, 108.0)
+        return block(x, values).pieces[0].left
+
+    assert loading(4.0) == loading(2.0) == ()
+    assert loading(8.0) == loading(4.0, barriers=2.0) == load.left
 
 
 def test_blocks_in_step_take_longer_and_the_interval_reaches_those_that_drift_apart() -> None:

@@ -198,7 +198,7 @@ def test_transposes():
     [
         ("LDG.E", 4 * LANE, 1),         # 128 bytes handed over: two cycles of 64 bytes instead of one
         ("LDG.E.128", 16 * LANE, 4),    # 512 bytes: eight instead of four
-        ("LDG.E", 0 * LANE, 1),         # one word for all lanes is still 128 bytes of registers
+        ("LDG.E", 0 * LANE, 0),         # one word for all lanes passes once
         ("LDG.E", 4096 * LANE, 0),      # lanes on one bank: 32 cycles with either width
         ("LDG.E", 8 * LANE, 0),         # two lanes a bank: two cycles with either width
     ],

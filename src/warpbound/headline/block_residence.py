@@ -39,7 +39,7 @@ class Block:
     load_joins: Real = 1.0  #     those of them that end a load phase                               [1]
     rounds: Real = 0.0      #     load phases of warps that no barrier holds: they may take turns       [1]
     farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
-    left: tuple[float, ...] = ()  # share of `memory` beside OTHERS warps that take their turns; empty: none is known
+    left: tuple[float, ...] = ()  # share of `memory` beside OTHERS warps that take their turns; empty: all is hidden
     pieces: tuple["Block", ...] = ()  # the same from barrier to barrier, without start and store; empty: not known
 
 

@@ -156,10 +156,16 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
             segments=max(times * piece.times, phased * piece.phases),
             joins=times * piece.times,
             load_joins=min(times * piece.times, phased * piece.phases),
-            left=piece.left,
+            left=() if _alternating(x) else piece.left,
         )
         for piece in pieces
     )
+
+
+def _alternating(x: ActiveWork) -> bool:
+    """Whether loads of one warp are under way while others of its sub-core issue theirs: all are of different blocks,
+    which load once. Warps of one block begin together and so ask together."""
+    return x.work.stops == 1 and bool(np.all(np.less_equal(x.warps_per_block, x.sub_cores)))
 
 
 def crowded(x: ActiveWork, values: Parameters, population: Real) -> list[NDArray[np.float64]]:

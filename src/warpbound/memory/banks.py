@@ -20,7 +20,6 @@ from warpbound.quick_dataclasses import dataclass
 
 BANKS = 32
 TAG_BANKS = 4
-LEAST_NARROW = 2.0  # least cycles of an access on an L1 path of 64 bytes
 
 
 @dataclass(frozen=True)
@@ -86,13 +85,12 @@ def tag_wavefronts(row: NDArray[np.int64], line: NDArray[np.int64], rows: int) -
 
 
 def narrow_cycles(ideal_sectors: Counts | float, wavefronts: Counts | float) -> NDArray[np.float64]:
-    """Cycles of an access beyond its wavefronts on an L1 path of 64 bytes; 0 if no lane is active.
+    """Cycles of an access beyond its wavefronts on an L1 path of 64 bytes. Words that several lanes read pass once.
 
-    Words that several lanes read pass once. An access takes at least two cycles, because the unit in front of a path of
-    this width accepts one access every other cycle (docs/model-notes/on-chip-one-data-stage.md).
+    The unit in front of such a path accepts one access every other cycle; this is counted there, not here
+    (docs/model-notes/on-chip-one-data-stage.md).
     """
-    handed = np.maximum(LEAST_NARROW, np.multiply(ideal_sectors, SECTOR_B / NARROW_B))
-    return np.where(np.greater(ideal_sectors, 0), np.maximum(0.0, handed - wavefronts), 0.0)
+    return np.asarray(np.maximum(0.0, np.multiply(ideal_sectors, SECTOR_B / NARROW_B) - wavefronts))
 
 
 def tag_bank(line: NDArray[np.uint64]) -> NDArray[np.uint64]:
