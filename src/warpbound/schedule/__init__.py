@@ -13,10 +13,13 @@ from itertools import pairwise
 
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import control_words, dependences, repeated_streams
-from warpbound.schedule.records import CAUSES, Phase, Place, Schedule, Wait
+from warpbound.schedule.records import CAUSES, IssueTimes, Phase, Place, Schedule, Wait
 from warpbound.schedule.warp_state import Warp
 
-__all__ = ["CAUSES", "Phase", "Place", "Schedule", "Wait", "duration", "schedule", "steady", "together", "warp_of"]
+__all__ = [
+    "CAUSES", "IssueTimes", "Phase", "Place", "Schedule", "Wait", "duration", "issue_times", "schedule", "steady",
+    "together", "warp_of",
+]  # fmt: skip
 
 _MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
 
@@ -35,6 +38,13 @@ def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
     warp = warp_of(instructions, waits)
     repeated_streams.run(warp, stream)
     return _told(warp, stream)
+
+
+def issue_times(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> IssueTimes:
+    """The issue times of `schedule` alone, in half the time."""
+    warp = warp_of(instructions, waits)
+    repeated_streams.run(warp, stream)
+    return IssueTimes(warp.issue, warp.end, warp.waited, warp.producer, warp.phases)
 
 
 def duration(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> float:

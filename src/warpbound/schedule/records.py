@@ -1,5 +1,6 @@
 """Inputs and results of a schedule."""
 
+from collections.abc import Sequence
 from dataclasses import field
 
 from warpbound.quick_dataclasses import dataclass
@@ -49,6 +50,20 @@ class Phase:
 
 
 @dataclass(frozen=True)
+class IssueTimes:
+    """When one warp, alone on its SM, issues each instruction of a stream, and what it waits for; as in `Schedule`.
+
+    cycles : of the stream.
+    """
+
+    issue: Sequence[float]
+    cycles: float
+    waited: Sequence[float]
+    producer: Sequence[int]
+    phases: Sequence[Phase]
+
+
+@dataclass(frozen=True)
 class Schedule:
     """A stream with its issue times.
 
@@ -74,6 +89,11 @@ class Schedule:
     phases: tuple[Phase, ...]
     board_waits: dict[str, tuple[float, float]] = field(default_factory=dict)
     times: float = 1.0
+
+    @property
+    def issue_times(self) -> IssueTimes:
+        """Of the stream, without the causes of stalls."""
+        return IssueTimes(self.issue, self.cycles / self.times, self.waited, self.producer, self.phases)
 
     @property
     def issue_slots(self) -> int:

@@ -255,12 +255,13 @@ class Warp:
                 line[cause] += cycles * fraction
                 parts[cause] += cycles * fraction
 
-        counts = Counter(self.stream[first:end])
+        issued = Counter(self.stream[first:])
+        counts = issued - Counter(self.stream[end:])
         longer: defaultdict[int, float] = defaultdict(float)
         for position, cycles in self.longer.items():
             if first <= position < end:
                 longer[self.stream[position]] += cycles
-        for index, times in Counter(self.stream[first:]).items():
+        for index, times in issued.items():
             step, before = self.steps[index], counts[index]
             issuing = before * step.issuing + (times - before) * step.end
             idle = before * (step.gaps[0] - step.issuing - step.cause_cycles) + longer[index]

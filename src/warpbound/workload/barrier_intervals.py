@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from warpbound.distinct_values import distinct
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
-from warpbound.schedule import Schedule, Wait, schedule
+from warpbound.schedule import IssueTimes, Schedule, Wait, issue_times
 from warpbound.workload.pipelined_block import PRODUCTS
 from warpbound.workload.records import OTHERS, Piece
 
@@ -102,10 +102,10 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
     kinds = _kinds(cuts) if most > 1 else np.zeros(1, np.int64)
     if most == 1 or kinds.max() >= MOST_KINDS:
         return ()
-    at_hand = {(typical.stream, id(timing)): typical} if typical.times == 1.0 else {}
-    schedules = [at_hand.get(cut.alike) or schedule(cut.stream.tolist(), instructions, cut.timing) for cut in cuts]
-    slowest = _slowest([_path(cut, each, turns) for cut, each in zip(cuts, schedules, strict=True)])
-    own = _path(_cut(Stream(typical.stream), stops, timing), typical, turns)
+    at_hand = {(typical.stream, id(timing)): typical.issue_times} if typical.times == 1.0 else {}
+    alone = [at_hand.get(cut.alike) or issue_times(cut.stream.tolist(), instructions, cut.timing) for cut in cuts]
+    slowest = _slowest([_path(cut, each, turns) for cut, each in zip(cuts, alone, strict=True)])
+    own = _path(_cut(Stream(typical.stream), stops, timing), typical.issue_times, turns)
     if not own.waits.any():
         slowest = replace(slowest, waits=np.zeros_like(slowest.waits), others=slowest.waits + slowest.others)
     shares = _shares(cuts, kinds, len(instructions))
@@ -162,19 +162,19 @@ def _kinds(cuts: Sequence[_Cut]) -> Whole:
     return np.array([numbers.setdefault(key, len(numbers)) for key in alike])
 
 
-def _path(cut: _Cut, schedule: Schedule, turns: Reals) -> _Path:
+def _path(cut: _Cut, alone: IssueTimes, turns: Reals) -> _Path:
     """Of one warp alone, (pieces,)."""
     beyond = np.array([
         sum(share for cause, share in wait.causes if cause in BEYOND_SM) if wait.loads else 0.0 for wait in cut.timing
     ])  # fmt: skip
-    count, holder = len(cut.begins), np.array(schedule.producer)
-    of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * schedule.waited
+    count, holder = len(cut.begins), np.array(alone.producer)
+    of_loads = np.where(holder >= 0, beyond[cut.stream[np.maximum(holder, 0)]], 0.0) * alone.waited
     waits = _summed(cut.piece_of(np.arange(len(cut.stream))), of_loads, count)
-    end = schedule.cycles / schedule.times
-    begins = np.append(schedule.issue, end)[cut.begins]
-    awaited_at = {load: place for place, load in enumerate(schedule.producer) if load >= 0}
+    end = alone.cycles
+    begins = np.append(alone.issue, end)[cut.begins]
+    awaited_at = {load: place for place, load in enumerate(alone.producer) if load >= 0}
     ends = [max((awaited_at[x] for x in phase.loads if x in awaited_at), default=max(phase.loads))
-            for phase in schedule.phases if phase.loads]  # fmt: skip
+            for phase in alone.phases if phase.loads]  # fmt: skip
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
     at, before = np.flatnonzero(of_loads), np.cumsum(turns[cut.stream]) - turns[cut.stream]
     between, places = before[at] - before[holder[at]], cut.piece_of(at)
