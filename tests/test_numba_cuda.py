@@ -20,7 +20,7 @@ N = 1 << 20
 ADD = kernels.elementwise(lambda x, y: x + y)
 
 
-BROAD = ("sine", "integer_quotient", "block_sums", "votes", "prefix")
+BROAD = ("sine", "integer_quotient", "quotients_64", "half_sum", "block_sums", "votes", "prefix")
 
 
 @pytest.mark.parametrize("name", ["product", *(pytest.param(name, marks=pytest.mark.broad) for name in BROAD)])

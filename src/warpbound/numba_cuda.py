@@ -29,7 +29,7 @@ from warpbound.errors import CommandError, InputError
 from warpbound.kernel_argument import DTYPES
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
-from warpbound.program import Program
+from warpbound.program import Program, nvrtc
 from warpbound.program.ptx import from_ptx
 from warpbound.python_kernels.arrays import Array, array, in_c_order, number
 from warpbound.python_kernels.launches import (
@@ -169,12 +169,12 @@ def _compiled(kernel: Any, operands: dict[str, Any], board: Gpu) -> Program:
     """The code that Numba's compiler and NVIDIA's assembler make of a kernel for a board."""
     arch = architecture(board, "numba-cuda")
     signature = tuple(_signature(value) for value in operands.values())
-    text = _ptx(kernel, signature, arch)
+    text, sources = _ptx(kernel, signature, arch)
     limit = kernel.targetoptions.get("max_registers")
     if limit:  # a limit for the assembler; in PTX it is behind the parameters
         text = text.replace("\n{", f"\n.maxnreg {int(limit)}\n{{", 1)
     file = inspect.getsourcefile(kernel.py_func) or "<Numba>"
-    return with_python_source(from_ptx(text, file, board)[0], kernel.py_func)
+    return with_python_source(from_ptx(text, file, board, _objects(sources, arch))[0], kernel.py_func)
 
 
 def _signature(value: Array | np.generic) -> tuple[str, int, str]:
@@ -192,7 +192,8 @@ def _is_fortran(own: Array) -> bool:
 
 
 @lru_cache(256)
-def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) -> str:
+def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) -> tuple[str, tuple[str, ...]]:
+    """The kernel's PTX, and CUDA C++ of functions that it calls: those of half precision are written in that."""
     from numba import types
     from numba.np.numpy_support import from_dtype
 
@@ -203,14 +204,46 @@ def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) ->
     ]
     options = {name: kernel.targetoptions[name] for name in _OPTIONS if kernel.targetoptions.get(name) is not None}
     try:
-        with _board_of(divmod(arch, 10)):
-            text, _ = import_module("numba.cuda").compile(
+        with _board_of(divmod(arch, 10)), _sources_kept() as sources:
+            (text, *_), _ = import_module("numba.cuda").compile_all(
                 kernel.py_func, types.void(*kinds), cc=divmod(arch, 10), device=False, abi="numba", output="ptx",
                 lineinfo=True, **options,
             )  # fmt: skip
     except Exception as problem:  # of the compiler: many types, none of them public
         raise refusal(problem, "Numba", kernel.py_func.__name__, arch) from problem
-    return str(text)
+    return str(text), tuple(sources)
+
+
+@contextmanager
+def _sources_kept() -> Iterator[list[str]]:
+    """CUDA C++ that Numba would compile meanwhile: its own way asks the driver for a version."""
+    compiler: Any = import_module("numba.cuda.cudadrv.nvrtc")
+    compiles, sources = compiler.compile, list[str]()
+
+    def keep(source: str | bytes, *_: object, **__: object) -> tuple[str, str]:
+        sources.append(source.decode() if isinstance(source, bytes) else source)
+        return "", ""
+
+    compiler.compile = keep
+    try:
+        yield sources
+    finally:
+        compiler.compile = compiles
+
+
+@lru_cache(64)
+def _objects(sources: tuple[str, ...], arch: int) -> Sequence[bytes]:
+    """Relocatable cubins of CUDA C++ from Numba, with the headers that come with it."""
+    if not sources:
+        return []
+    package = Path(str(import_module("numba.cuda").__file__)).parent / "include" / nvrtc.release().partition(".")[0]
+    with nvrtc.header_folders() as folders:
+        flags = [f"-arch=sm_{arch}", "-rdc=true", *(f"-I{each}" for each in (package, *folders))]
+        made = [nvrtc.build(nvrtc.Unit(source, "numba.cu"), flags, ()) for source in sources]
+    refused = next((each.log for each in made if not each.cubin), None)
+    if refused is not None:
+        raise InputError(f"What numba-cuda calls does not compile: {refused.splitlines()[0]}", "Leave the call out.")
+    return [each.cubin for each in made]
 
 
 @contextmanager

@@ -6,6 +6,7 @@ Some PTX keeps the linker busy for minutes, damaged PTX may crash it, and nothin
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import field
 from functools import cache
 from typing import Any, Literal
 
@@ -21,11 +22,12 @@ CHILD = "warpbound.program.linker_process"
 
 @dataclass(frozen=True)
 class Task:
-    """Inputs of one kind, to be linked with these flags."""
+    """Inputs of one kind, to be linked with these flags and with relocatable cubins that they call."""
 
     kind: Literal["PTX", "CUBIN"]
     inputs: list[bytes]
     flags: list[str]
+    called: list[bytes] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -55,12 +57,14 @@ def version() -> str:
     return f"{major}.{minor}"
 
 
-def link(kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence[str]) -> Linked:
-    """Link inputs of one kind to one cubin.
+def link(
+    kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence[str], called: Sequence[bytes] = ()
+) -> Linked:
+    """Link inputs of one kind, and relocatable cubins that they call, to one cubin.
 
     Raises MissingTool without the library. Where it breaks down or takes longer than TIMEOUT_S the log says so.
     """
-    task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags)))
+    task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags), list(called)))
     try:
         process = subprocess.run(
             [sys.executable, "-P", "-m", CHILD], input=task, capture_output=True, timeout=TIMEOUT_S, check=False
@@ -92,8 +96,9 @@ def _linked(linker: Any, task: Task) -> Linked:
     except failed as refusal:
         return Linked(b"", str(refusal))
     try:
-        for number, contents in enumerate(task.inputs):
-            linker.add_data(handle, getattr(linker.InputType, task.kind), contents, len(contents), f"input {number}")
+        kinds = [*[task.kind] * len(task.inputs), *["CUBIN"] * len(task.called)]
+        for number, (kind, contents) in enumerate(zip(kinds, (*task.inputs, *task.called), strict=True)):
+            linker.add_data(handle, getattr(linker.InputType, kind), contents, len(contents), f"input {number}")
         linker.complete(handle)
         log = _fetch(linker.get_info_log_size, linker.get_info_log, handle)
         return Linked(_fetch(linker.get_linked_cubin_size, linker.get_linked_cubin, handle), _text(log))

@@ -1,7 +1,7 @@
 """Programs from PTX through nvJitLink, cached by a hash of all inputs."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import msgspec
@@ -45,8 +45,9 @@ def is_ptx(text: str) -> bool:
     return _VERSION.search(text) is not None and (".entry" in text or _TARGET.search(text) is not None)
 
 
-def from_ptx(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
-    """Every kernel of PTX as assembled for `machine`; `name` is the file's.
+def from_ptx(text: str, name: str, machine: Gpu, called: Sequence[bytes] = ()) -> tuple[Program, ...]:
+    """Every kernel of PTX as assembled for `machine`; `name` is the file's, `called` are relocatable cubins with
+    functions that it calls.
 
     Raises InputError where the PTX is wrong, too new for the linker or not for this machine; MissingTool
     without nvJitLink.
@@ -70,7 +71,7 @@ def from_ptx(text: str, name: str, machine: Gpu) -> tuple[Program, ...]:
             "and cannot run it.",
             _remedy(header),
         )
-    output = _assemble(text, name, f"sm_{arch}{header.features}", entries)
+    output = _assemble(text, name, f"sm_{arch}{header.features}", entries, called)
     return tuple(replace(program, proxy_isa=proxy) for program in from_cubin(output.cubin, name, output))
 
 
@@ -111,7 +112,9 @@ def _of_entry(entry: str, parameters: str) -> Iterator[tuple[str, str]]:
             yield "" if made_up else match[2], kind
 
 
-def _assemble(text: str, name: str, target: str, entries: dict[str, list[list[tuple[str, str]]]]) -> Compiled:
+def _assemble(
+    text: str, name: str, target: str, entries: dict[str, list[list[tuple[str, str]]]], called: Sequence[bytes]
+) -> Compiled:
     if not nvjitlink.version():
         raise MissingTool(
             f"{name} is PTX, and nvJitLink, which makes machine code of it, is not installed.",
@@ -120,12 +123,12 @@ def _assemble(text: str, name: str, target: str, entries: dict[str, list[list[tu
     flags = [f"-arch={target}", *(["-lineinfo"] if _LINES.search(text) else []), "-Xptxas=-v"]
 
     def make() -> bytes:
-        linked = nvjitlink.link("PTX", [text.encode()], flags)
+        linked = nvjitlink.link("PTX", [text.encode()], flags, called)
         if not linked.cubin:
             raise _refusal(linked, name)
         return msgspec.msgpack.encode(Compiled(linked.cubin, {}, entries, spills(linked.log)))
 
-    key = digest("nvjitlink", FRONT_END, nvjitlink.version(), text, *flags)
+    key = digest("nvjitlink", FRONT_END, nvjitlink.version(), text, *flags, *called)
     return msgspec.msgpack.decode(cached(key, make), type=Compiled)
 
 
