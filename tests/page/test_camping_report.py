@@ -7,7 +7,7 @@ import pytest
 pytest.importorskip("dash")
 from warpbound.camping.prediction import COUNTERS
 from warpbound.page.analysis_service import AnalysisService
-from warpbound.page.export import as_report, lacking
+from warpbound.page.export import as_report, unavailable_buttons
 from warpbound.page.state import State
 from warpbound.report import html
 from warpbound.report.camping import band_text
@@ -40,7 +40,7 @@ def test_numbers_set_by_hand_are_named(service: AnalysisService) -> None:
     assert "Active warps 8 per SM (32)" in text
     assert '<td class="number">8*</td>' in text
     nothing = replace(PARTITION, values=tuple((f"camp.{name}", 0.0) for name in COUNTERS))
-    why = lacking(service.analyze(nothing), nothing)
+    why = unavailable_buttons(service.analyze(nothing), nothing)
     assert set(why) == {"as-json", "as-html"}
     assert why["as-json"].startswith("No transaction is counted.")
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from warpbound.errors import InputError
 from warpbound.machine import gpu
-from warpbound.simulate.partition_loop import Parts, announce, earliest
+from warpbound.simulate.partition_loop import Parts, earliest, enqueue
 from warpbound.simulate.partition_patterns import regular
 from warpbound.simulate.partition_views import MOMENTS, busy, events, queued, show
 from warpbound.simulate.partitions import (
@@ -274,13 +274,13 @@ def test_queues_are_what_has_come_and_not_been_served() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(moments=st.lists(st.integers(0, 20), min_size=1, max_size=40), held=st.integers(1, 40))
-def test_the_queue_gives_events_by_time_and_then_as_announced(moments: list[int], held: int) -> None:
-    """At most `held` wait at once: then the earliest is taken before the next is announced."""
+def test_the_queue_gives_events_by_time_and_then_as_enqueued(moments: list[int], held: int) -> None:
+    """At most `held` wait at once: then the earliest is taken before the next is enqueued."""
     fields = {name: 0 for name in Parts._fields}
-    at = Parts(**(fields | {"when": 0, "what": 50, "queued": 100, "announced": 101}))
+    at = Parts(**(fields | {"when": 0, "what": 50, "queued": 100, "event_count": 101}))
     m, waiting = np.zeros(102, np.int64), []
     for event, time in enumerate(moments):
-        announce(m, at, time, event)
+        enqueue(m, at, time, event)
         waiting.append((time, event))
         if len(waiting) > held:
             assert earliest(m, at) == min(waiting)

@@ -59,8 +59,8 @@ class Trials:
 def tried(question: Question, board: Gpu, settings: Settings, progress: Progress) -> Trials:
     """Every candidate judged, the largest gain with sound results first.
 
-    progress : takes titles and variants and gives the variants, as `announced` does. Raises what `analyze` raises, and
-    InputError where the launch has no time: then nothing can be judged.
+    progress : takes titles and variants and gives the variants, as `with_progress` does. Raises what `analyze` raises,
+    and InputError where the launch has no time: then nothing can be judged.
     """
     if not board.board:
         raise InputError(f"{board.name} is an architecture, not a board: it has no times.", "Name a board.")

@@ -180,7 +180,7 @@ def _exact(service: AnalysisService, state: State, canvas: slider_updates.Canvas
         return "No answer", "", sentence(error), None, None, content
     values = dict(state.values)
     content = slider_updates.seen(state, subject, canvas) | {"numbers": _numbers(service, state)}
-    content["lacking"] = export.lacking(subject, state)
+    content["lacking"] = export.unavailable_buttons(subject, state)
     content["figures"].append(slider_updates.drawing(second_picture(state.view, subject, values), canvas))
     about = VIEWS[state.view].about
     heading = (about, export.by_hand(subject, state.view)) if about else _titled(subject, state.view)

@@ -57,7 +57,7 @@ def exporting(app: Any, service: AnalysisService) -> None:
             return no_update, sentence(error)
 
 
-def lacking(subject: Subject, state: State) -> dict[str, str]:
+def unavailable_buttons(subject: Subject, state: State) -> dict[str, str]:
     """Button -> why it has no file for this answer; buttons with a file are left out."""
     if state.view != CAMPING:
         return {}

@@ -46,7 +46,7 @@ def paper(name: str) -> WorkloadCase:
     return read(file)[int(number)]
 
 
-def held_by_rules(source: str) -> bool:
+def computes_residency(source: str) -> bool:
     """Whether residency follows from a block's resources; a paper's file may give it directly."""
     kind, _, name = source.partition(":")
     if kind != "paper":

@@ -5,7 +5,7 @@ from typing import Any
 
 from warpbound import machine
 from warpbound.board_parameters import PARAMETERS
-from warpbound.page.kernel_sources import held_by_rules
+from warpbound.page.kernel_sources import computes_residency
 from warpbound.page.launch_sliders import launch_controls, written_controls
 from warpbound.page.sliders import Control, gpu_controls, limit_controls, renamed, set_gpu_controls
 from warpbound.page.state import State
@@ -79,7 +79,7 @@ def _run(defaults: SliderDefaults, state: State) -> Section:
 
 
 def _kernel(defaults: SliderDefaults, state: State) -> Section:
-    counts_override = defaults.own.entry is not None and held_by_rules(state.source) and state.view != "occupancy"
+    counts_override = defaults.own.entry is not None and computes_residency(state.source) and state.view != "occupancy"
     block = block_controls(defaults.own) if counts_override else []
     every = [*work_controls(defaults.kernel), *block]
     return Section("The kernel", COUNTS, every, 1 if defaults.kernel.facts is not None else len(every))

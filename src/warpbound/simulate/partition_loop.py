@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 READY, ARRIVED, REPLIED = 0, 1, 2  # event kinds: a warp continues; a transaction reaches its partition; a reply arrives
 ORDER_BITS = 34  # below them 4 x number + kind
-MOST_EVENTS = 1 << 29  # that can be announced
+MOST_EVENTS = 1 << 29  # that can be enqueued
 EVENT = (1 << ORDER_BITS) - 1
 
 
@@ -61,7 +61,7 @@ class Parts(NamedTuple):
     when: int                 # by entry of the queue, a binary heap
     what: int                 # order of insertion and, in the lower ORDER_BITS, the event
     queued: int               # entries of the queue
-    announced: int            # events so far
+    event_count: int            # events so far
     next_block: int
     all_in_flight: int
     last: int                 # time of the last event
@@ -94,16 +94,16 @@ def play(m: Any, at: Parts, of: Sizes) -> None:
             reply(m, at, of, number, time)
 
 
-def announce(m: Any, at: Parts, time: int, event: int) -> None:
+def enqueue(m: Any, at: Parts, time: int, event: int) -> None:
     """Enqueue an event."""
     when, what, place = at.when, at.what, m[at.queued]
     while place > 0 and m[when + (place - 1 >> 1)] > time:
         above = place - 1 >> 1
         m[when + place], m[what + place] = m[when + above], m[what + above]
         place = above
-    m[when + place], m[what + place] = time, (m[at.announced] << ORDER_BITS) + event
+    m[when + place], m[what + place] = time, (m[at.event_count] << ORDER_BITS) + event
     m[at.queued] += 1
-    m[at.announced] += 1
+    m[at.event_count] += 1
 
 
 def earliest(m: Any, at: Parts) -> tuple[int, int]:
@@ -135,7 +135,7 @@ def begin_block(m: Any, at: Parts, of: Sizes, sm: int, time: int) -> None:
         m[at.next_block] += 1
         for warp in range(block * of.block_warps, (block + 1) * of.block_warps):
             m[at.sm + warp] = sm
-            announce(m, at, time, 4 * warp + READY)
+            enqueue(m, at, time, 4 * warp + READY)
 
 
 def advance_warp(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
@@ -152,7 +152,7 @@ def advance_warp(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
             m[at.warps_at_barrier + block] = 0
             for other in range(block * of.block_warps, (block + 1) * of.block_warps):
                 m[at.barrier_passed + other] = 1
-                announce(m, at, time, 4 * other + READY)
+                enqueue(m, at, time, 4 * other + READY)
     elif m[at.head + sm] < 0 and has_room(m, at, of, warp):
         issue(m, at, of, warp, time)
     else:
@@ -181,18 +181,18 @@ def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
     first, last = m[at.request_first + request], m[at.request_first + request + 1]
     for number in range(first, last):
         m[at.issued + number], m[at.sent + number] = time, port
-        announce(m, at, port + of.outward, 4 * number + ARRIVED)
+        enqueue(m, at, port + of.outward, 4 * number + ARRIVED)
         port += of.port
     m[at.issue_free + sm], m[at.port_free + sm] = end, port
     m[at.sm_in_flight + sm] += last - first
     m[at.all_in_flight] += last - first
     m[at.request + warp], m[at.barrier_passed + warp] = request + 1, 0
     if first == last:
-        announce(m, at, end, 4 * warp + READY)
+        enqueue(m, at, end, 4 * warp + READY)
     elif m[at.request_waits + request] == 1:
         m[at.pending + warp] = last - first
     else:
-        announce(m, at, port, 4 * warp + READY)
+        enqueue(m, at, port, 4 * warp + READY)
 
 
 def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
@@ -202,7 +202,7 @@ def serve(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     end = start + m[at.transaction_service + number]
     m[at.free + home] = end
     m[at.arrived + number], m[at.started + number], m[at.served + number] = time, start, end
-    announce(m, at, end + of.back, 4 * number + REPLIED)
+    enqueue(m, at, end + of.back, 4 * number + REPLIED)
 
 
 def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
@@ -215,7 +215,7 @@ def reply(m: Any, at: Parts, of: Sizes, number: int, time: int) -> None:
     if m[at.request_waits + m[at.transaction_request + number]] == 1:
         m[at.pending + warp] -= 1
         if m[at.pending + warp] == 0:
-            announce(m, at, time, 4 * warp + READY)
+            enqueue(m, at, time, 4 * warp + READY)
     while m[at.head + sm] >= 0 and has_room(m, at, of, m[at.head + sm]):
         following = m[at.head + sm]
         m[at.head + sm] = m[at.behind + following]

@@ -165,7 +165,7 @@ def simulate(pattern: Pattern, machine: Machine, blocks_per_sm: int, seed: int =
         warp=result["transaction_warp"],
         partition=home,
         size=pattern.size,
-        events=int(result["announced"][0]),
+        events=int(result["event_count"][0]),
         in_flight_area=int(result["area"][0]),
     )
 
@@ -214,7 +214,7 @@ def _state(pattern: Pattern, machine: Machine, phase: Whole) -> dict[str, NDArra
     sizes |= {"sm": warps, "request": warps, "pending": warps, "barrier_passed": warps}
     sizes |= {"warps_running": blocks, "warps_at_barrier": blocks}
     sizes |= {"free": machine.partitions, "when": warps + transactions + 1, "what": warps + transactions + 1}
-    sizes |= dict.fromkeys(("queued", "announced", "next_block", "all_in_flight", "last", "area"), 1)
+    sizes |= dict.fromkeys(("queued", "event_count", "next_block", "all_in_flight", "last", "area"), 1)
     sizes |= dict.fromkeys(("issued", "sent", "arrived", "started", "served", "replied"), transactions)
     begin = {
         "head": np.full(sms, -1),

@@ -8,7 +8,7 @@ scheduler that last used a shared pipe. A queue entry is (time, order, 4 x (step
 import heapq
 from typing import Any
 
-from warpbound.simulate.warp_memory import announce, note, pass_time, serve, whole
+from warpbound.simulate.warp_memory import enqueue, log_event, pass_time, serve, whole
 
 # isort: off
 from warpbound.simulate.warp_state import (
@@ -107,7 +107,7 @@ def begin_warp(m: Column, slot: int, warp: int, stream: int, start: int) -> None
     m[m[LIFE] + 2 * warp + STARTED] = start
     for token in range(m[TOKENS_EACH]):
         m[tokens + token * TOKEN + UNTIL] = 0
-    note(m, start, slot, START, start)
+    log_event(m, start, slot, START, start)
     wake_scheduler(m, slot)
 
 
@@ -184,7 +184,7 @@ def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
     at = m[SLOTS] + slot * SLOT
     number = m[at + STEP]
     step = m[STEPS] + number * WIDTH
-    note(m, time, slot, ISSUE, m[at + READY])
+    log_event(m, time, slot, ISSUE, m[at + READY])
     account(m, slot, time)
     if time >= m[WARM]:
         m[m[ISSUED] + number] += 1
@@ -199,7 +199,7 @@ def issue(m: Column, queue: Any, room: Any, slot: int, time: int) -> None:
     until = begin + m[step + LATENCY]
     if m[step + LINES] > 0 and m[step + OFFSET] > 0:
         until = NEVER
-        announce(m, queue, begin + m[step + OFFSET], 4 * (number * m[SLOTS_USED] + slot) + REACHES_MEMORY)
+        enqueue(m, queue, begin + m[step + OFFSET], 4 * (number * m[SLOTS_USED] + slot) + REACHES_MEMORY)
     elif m[step + LINES] > 0:
         until = serve(m, room, slot, number, begin)
     set_pending(m, slot, m[step + WRITES], until, m[step + BLAMES])
@@ -258,7 +258,7 @@ def advance_warp(m: Column, queue: Any, slot: int, time: int) -> None:
     m[at + READY] = NEVER
     m[place + ARRIVED] += 1
     m[place + MET] = max(m[place + MET], time + m[step + LATENCY])
-    note(m, time, slot, ARRIVE, time + m[step + LATENCY])
+    log_event(m, time, slot, ARRIVE, time + m[step + LATENCY])
     if m[place + ARRIVED] == m[place + ALIVE]:
         release(m, slot // m[WARPS], time)
 
@@ -287,7 +287,7 @@ def release(m: Column, place: int, time: int) -> None:
             m[at + STATUS] = RUNNING
             m[at + HELD] = BARRIER
             m[at + FREE_AT] = time_of_last
-            note(m, time_of_last, slot, RELEASE, time_of_last)
+            log_event(m, time_of_last, slot, RELEASE, time_of_last)
             set_ready_time(m, slot)
     m[block + ARRIVED] = 0
     m[block + MET] = 0
@@ -299,7 +299,7 @@ def end_warp(m: Column, queue: Any, slot: int) -> None:
     for token in range(m[TOKENS_EACH]):
         end = max(end, m[tokens + token * TOKEN + UNTIL])
     if end < NEVER:
-        announce(m, queue, end, 4 * slot + WARP_ENDS)
+        enqueue(m, queue, end, 4 * slot + WARP_ENDS)
 
 
 def process_event(m: Column, queue: Any, room: Any) -> None:
@@ -334,7 +334,7 @@ def retire_warp(m: Column, queue: Any, slot: int, time: int) -> None:
     pass_time(m, time)
     m[LIVE] -= 1
     m[block + ALIVE] -= 1
-    note(m, time, slot, END, time)
+    log_event(m, time, slot, END, time)
     if m[block + ALIVE] == 0:
         start_later(m, queue, place, time + m[BLOCK_START])
     elif m[block + ARRIVED] == m[block + ALIVE]:
@@ -345,4 +345,4 @@ def start_later(m: Column, queue: Any, place: int, time: int) -> None:
     """Enqueue the start of a block in a free place; blocks start at least BLOCK_INTERVAL apart."""
     start = max(time, m[NEXT_START])
     m[NEXT_START] = start + m[BLOCK_INTERVAL]
-    announce(m, queue, start, 4 * place + BLOCK_STARTS)
+    enqueue(m, queue, start, 4 * place + BLOCK_STARTS)

@@ -26,12 +26,12 @@ def pass_time(m: Column, time: int) -> None:
     m[LAST] = time
 
 
-def announce(m: Column, queue: Any, time: int, entry: int) -> None:
+def enqueue(m: Column, queue: Any, time: int, entry: int) -> None:
     heapq.heappush(queue, (time, m[ORDER], entry))
     m[ORDER] += 1
 
 
-def note(m: Column, time: int, slot: int, kind: int, until: int) -> None:
+def log_event(m: Column, time: int, slot: int, kind: int, until: int) -> None:
     """Write a row of the log while there is space."""
     m[EVENTS] += 1
     if m[LOGGED] < m[LOG_ROWS]:
@@ -70,7 +70,7 @@ def serve(m: Column, room: Any, slot: int, number: int, time: int) -> int:
         m[MEMORY_AREA] += back - time
         m[MEMORY_WAIT] += begin - time
         m[REQUESTS] += 1
-        note(m, time, slot, REQUEST, back)
+        log_event(m, time, slot, REQUEST, back)
     return int(end)
 
 

@@ -57,10 +57,10 @@ def written(entry: WorkloadResult) -> list[Drawable]:
 
 def _name(entry: KernelResult, entries: Sequence[KernelResult]) -> str:
     """Kernel and GPU; of several answers what tells them apart, the file where nothing else does."""
-    telling = [way for way in (_kernel, _board) if len({way(other) for other in entries}) > 1] or [_kernel, _board]
-    if len({tuple(way(other) for way in telling) for other in entries}) < len(entries):
-        telling.append(_file)
-    return ", ".join(way(entry) for way in telling)
+    labels = [label for label in (_kernel, _board) if len({label(other) for other in entries}) > 1] or [_kernel, _board]
+    if len({tuple(label(other) for label in labels) for other in entries}) < len(entries):
+        labels.append(_file)
+    return ", ".join(label(entry) for label in labels)
 
 
 def _kernel(entry: KernelResult) -> str:
