@@ -441,6 +441,7 @@ def test_corners_of_boxes_tell_what_all_blocks_do(name: str, arch: int, monkeypa
     monkeypatch.setattr(module, "FEWEST_BLOCKS", 2)
     monkeypatch.setattr(box_classes, "LOOKED_AT", 1e-3)
     monkeypatch.setattr(box_classes, "LANES_AT_ONCE", 1 << 40)
+    monkeypatch.setattr(box_classes, "LANES_OF_STEP", 1 << 40)
     monkeypatch.setattr(box_classes, "DECIDED", 0)
     boxes = classes_of(program, asked)
     assert name in BODIES or taken
@@ -459,3 +460,22 @@ def test_a_few_blocks_give_the_classes_of_a_large_grid(monkeypatch: pytest.Monke
     assert max(sizes) < 4000
     assert len(classes.counts) == 5  # whole, border in x, in y, in both, idle
     assert classes.counts.sum() == 2_000_000
+
+
+def test_corners_of_boxes_are_given_up_where_they_take_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Long loops in blocks of many threads: the checks of 16 boxes would take longer than all blocks do."""
+    body = '_Pragma("unroll 1") for (int i = 0, j = b; i < n; i++) if ((j = j * 5 + t) < m) y[i] += x[t]; }'
+    program = compile_program(HEAD + body, "sm_90")
+    args = {"n": 160, "m": -(1 << 31), "x": "f32[256]:zeros", "y": "f32[160]"}
+    asked = launch(grid=(2048, 1), block=256, args=args)
+    evaluated = []
+
+    class Counted(box_classes.CornerPath):
+        def _evaluate(self, *others):
+            evaluated.append(self.boxes * self.points)
+            super()._evaluate(*others)
+
+    monkeypatch.setattr(box_classes, "CornerPath", Counted)
+    classes = classes_of(program, asked)
+    assert classes.counts.tolist() == [2048]
+    assert 256 * sum(evaluated) < 5_000_000  # lanes; without a limit they are 8.4 million

@@ -34,6 +34,7 @@ LANES_AT_ONCE = 1 << 19  # lanes of the points of the boxes that are evaluated t
 LOOKED_AT = 8  # one in so many blocks of the grid may be looked at before this is given up
 FIRST_LOOK, DECIDED = 2, 0.5  # divisions after which this share of the grid must be decided
 SHARE_OF_STEPS = 0.5  # of those that an evaluation of all blocks may take, for all divisions together
+LANES_OF_STEP = 1 << 9  # of the points of the boxes; a step of more counts as several, since its checks take longer
 _SUMS = frozenset({"add", "move", "to_uniform", "shifted_add", "scaled_add", "shift_left"})
 _OF_PRODUCTS = frozenset({"MOV", "SHL", "IADD", "U32", "WIDE"})  # modifiers of products that are affine
 _NOT_WORDS = frozenset({"EX", "64", "S64", "U64", "packed", "RELU"})  # of comparisons of something else than two words
@@ -53,6 +54,7 @@ class CornerPath(Path):
         self.boxes, self.points = points.shape[:2]
         self.apart = [(points - low[:, None])[:, :, axis, None, None] for axis in axes]
         self.fits = np.ones(self.boxes, np.bool_)
+        self.cost = max(1.0, self.boxes * self.points * thread.size / LANES_OF_STEP)
 
     def _follow_few(self, lanes: Value, share: float) -> None:
         """All boxes continue together."""
