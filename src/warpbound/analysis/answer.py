@@ -19,6 +19,7 @@ from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_the_work
 from warpbound.analysis.multicast import multicast_changes
+from warpbound.analysis.pipelines import ASSUMED
 from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.sustained_clock import drawn_watts, limiter, power_whatifs, settled, source
@@ -64,6 +65,8 @@ NEVER = 1e6  # threads per SM: a resource that needs more, hundreds of times wha
 GRID_TOO_LARGE = "{blocks} blocks with a barrier of the whole grid cannot be launched: {fit} fit at once. Give fewer."
 NOT_EXECUTED = "the code alone: the launch could not be executed ({reason})"
 BOUNDS_NOTE = "bottleneck and what-ifs are those of Volkov's bounds"
+PIECES_MEASURED_ON = "rtx-3090"
+PIECES_NOTE = "stored pieces of lines cost what they do on an RTX 3090 (store_piece_cost)"
 BOOST_NOTE = "the boost clock: the power of {name} is not known, so neither is the clock that it holds"
 ALWAYS = ("roofline_2009", "volkov_2016")  # models that are shown without being named
 
@@ -292,12 +295,25 @@ def assumptions(case: Case, work: Work, timed: LaunchPrediction | None) -> list[
     notes += [BOUNDS_NOTE] if timed is None else [TIME_NOTE, *scaled_notes(timed.assumed, board)]
     if case.settings.clock == SUSTAINED and case.power is None:
         notes.append(BOOST_NOTE.format(name=board.name))
+    if timed is not None and _rests_on_pieces(case, work, timed):
+        notes = [f"{note}; {PIECES_NOTE}" if note == ASSUMED else note for note in notes]
+        notes += [] if any(PIECES_NOTE in note for note in notes) else [PIECES_NOTE]
     if work.longest_warp > UNEVEN:
         notes.append(LONGEST_NOTE.format(times=work.longest_warp))
     if estimates := [name for name in board.assumed if not name.startswith("tensor")]:
         source = "taken from relatives or estimated, as `warpbound gpus"
         notes.append(f"values of {board.name} {source} {board.key}` says: {', '.join(estimates)}")
     return notes
+
+
+def _rests_on_pieces(case: Case, work: Work, timed: LaunchPrediction) -> bool:
+    """Whether the time depends on what a piece of a line costs, of which this board gives no value of its own."""
+    unknown = case.gpu.key != PIECES_MEASURED_ON and case.gpu.get("store_piece_cost") is None
+    memory = work.whole.memory
+    return (
+        unknown and "l1" in (timed.bottleneck, timed.runner_up)
+        and memory is not None and memory.pieces_bind(case.gpu.arch, case.gpu.value("l1_bandwidth"))
+    )  # fmt: skip
 
 
 def _latency(work: Work, workload: Workload) -> Latency:

@@ -99,13 +99,17 @@ class Memory:
                  memory takes 4.0 cycles for each on an RTX 3090 (corpus `transposes-elsewhere`); nothing was
                  measured before 7.0.
         """
-        if arch < FIRST_OF_ONE_ARRAY:
-            return self.l1_wavefronts * LINE_B / bytes_per_cycle
-        if bytes_per_cycle <= NARROW_B:
-            cycles = (self.l1_wavefronts + self.l1_narrow) * NARROW_B / bytes_per_cycle
-        else:
-            cycles = self.l1_wavefronts * LINE_B / bytes_per_cycle
-        return max(cycles, (each_piece or HAND_OVER) * self.store_pieces)
+        cycles = self._path_cycles(arch, bytes_per_cycle)
+        return cycles if arch < FIRST_OF_ONE_ARRAY else max(cycles, (each_piece or HAND_OVER) * self.store_pieces)
+
+    def pieces_bind(self, arch: int, bytes_per_cycle: float) -> bool:
+        """Whether stores of pieces of lines keep the L1 busy for longer than its path does, at HAND_OVER for each."""
+        return self.l1_cycles(arch, bytes_per_cycle) > self._path_cycles(arch, bytes_per_cycle)
+
+    def _path_cycles(self, arch: int, bytes_per_cycle: float) -> float:
+        if arch >= FIRST_OF_ONE_ARRAY and bytes_per_cycle <= NARROW_B:
+            return (self.l1_wavefronts + self.l1_narrow) * NARROW_B / bytes_per_cycle
+        return self.l1_wavefronts * LINE_B / bytes_per_cycle
 
     @property
     def far_share(self) -> float:

@@ -22,6 +22,7 @@ ROUTINE = (
     "counts and traffic ", "memory traffic of ", "registers lie in ", "no launch given: ",
     "branches: the longer side", "every sector of global memory that an ", "sectors and bank conflicts follow from ",
     "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",
+    "stored pieces of lines ",
 )  # fmt: skip
 IN_VERDICT = ("the code alone: ", "sm_")  # prefixes of notes that the verdict replaces by its own words
 CONTENTS = " depend on the contents of "
