@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from warpbound.analysis.block_loads import plain_accesses
 from warpbound.emulate.trace import Accesses
+from warpbound.memory.sorted_order import groups, order_and_begins
 from warpbound.program import Program
 from warpbound.whatif import Repeated
 from warpbound.workload import Memory, Workload
@@ -55,38 +56,32 @@ def repeated_stores(program: Program, run: "SampleRun", work: Workload) -> Repea
     return Repeated(_saved(run, share / warps, storing), float(each.sum()), rounds, tuple(sorted(lines)))
 
 
-def _keys(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.void]:
-    """Warp and addresses of each row as one value, (n,)."""
-    columns = np.empty(len(rows), [("warp", np.int32), ("base", np.uint64), ("pattern", np.int32)])
-    columns["warp"], columns["base"] = accesses.warp[rows], accesses.base[rows]
-    columns["pattern"] = accesses.pattern[rows]
-    return columns
+def _keys(accesses: Accesses, rows: NDArray[np.int64]) -> tuple[NDArray[np.int64], ...]:
+    """Warp, pattern and base of each row, (n,) each: rows with equal ones have the same addresses."""
+    warp, pattern, base = accesses.warp[rows], accesses.pattern[rows], accesses.base[rows]
+    return warp.astype(np.int64), pattern.astype(np.int64), base.view(np.int64)
 
 
 def _again(accesses: Accesses, rows: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which rows a later one of the same warp repeats, (n,)."""
-    keys = _keys(accesses, rows)
-    order = np.argsort(keys, kind="stable", order=("warp", "pattern", "base"))
+    order, begins = order_and_begins(*_keys(accesses, rows))
     same = np.zeros(len(rows), np.bool_)
-    same[order[:-1]] = keys[order[:-1]] == keys[order[1:]]
+    same[order[:-1]] = ~begins[1:]
     return same
 
 
 def _known(accesses: Accesses, loads: NDArray[np.int64], saved: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Which loads read what the same warp has stored before, (n,)."""
-    first: dict[bytes, int] = {}
-    for key, row in zip(_keys(accesses, saved), saved.tolist(), strict=True):
-        first.setdefault(key.tobytes(), row)
-    bases = np.isin(accesses.base[loads], accesses.base[saved])
-    is_known = np.zeros(len(loads), np.bool_)
-    for at in np.flatnonzero(bases).tolist():
-        is_known[at] = first.get(_keys(accesses, loads[at : at + 1])[0].tobytes(), len(accesses.base)) < loads[at]
-    return is_known
+    number = groups(*_keys(accesses, np.concatenate([saved, loads])))
+    first = np.full(number.max(initial=-1) + 1, len(accesses.base))  # store of each group
+    first[number[: len(saved)][::-1]] = saved[::-1]
+    return np.asarray(first[number[len(saved) :]] < loads)
 
 
 def _read_by_others(accesses: Accesses, saved: NDArray[np.int64], loads: NDArray[np.int64]) -> bool:
     """Whether a warp's first lane loads a word that another warp stores to again and again."""
-    stored = accesses.rows(saved)
+    order, begins = order_and_begins(*_keys(accesses, saved))
+    stored = accesses.rows(saved[np.sort(order[begins])])  # of equal rows the first
     row, lane = np.nonzero(stored.active)
     word, which = np.unique(stored.addresses[row, lane] >> WORD, return_index=True)
     owner, loaded = stored.warp[row[which]], _first_lanes(accesses, loads) >> WORD
