@@ -66,6 +66,14 @@ def test_the_end_of_a_process_does_not_look_for_garbage() -> None:
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=True).stdout.split() == [b"True"]
 
 
+def test_triton_finds_no_leaks_at_the_end_of_a_process() -> None:
+    """Its bindings list what Python has not collected."""
+    pytest.importorskip("triton")
+    file = ROOT / "examples" / "triton" / "softmax"
+    done = run("analyze", f"{file}.py:softmax", "--launch", f"{file}.toml", "--grid", "8")
+    assert (done.returncode, b"leak" in done.stderr) == (ANSWERED, False), done.stderr
+
+
 @pytest.mark.cuda
 def test_a_curve_has_the_models_that_are_asked_for() -> None:
     words = ("curve", str(SAXPY), "--launch", str(SAXPY.with_suffix(".toml")), "--models", "volkov_2016,campprof_2011")

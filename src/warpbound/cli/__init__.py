@@ -17,7 +17,13 @@ from warpbound.errors import CommandError, WarpboundError
 
 CANNOT_WRITE = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG)
 OBJECTS_BEFORE_COLLECTION = 200_000  # Python's own 700 looks for garbage hundreds of times while modules are loaded
-atexit.register(gc.freeze)  # else Python looks through all objects for garbage before it ends: 0.1 s
+
+
+@atexit.register
+def leave_garbage() -> None:
+    """Else Python looks through all objects for it before it ends: 0.1 s. Triton's bindings report what is left."""
+    if "triton" not in sys.modules:
+        gc.freeze()
 
 
 EXAMPLES = """
