@@ -52,9 +52,9 @@ def _bases_and_sums(
     addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """The base of each access and the sum by which patterns are told apart, (n,) each."""
-    done = native.lane_sums(addresses, active, ALIGNMENT_B, _LANE_FACTORS, int(_INACTIVE))
-    if done is not None:
-        return done
+    by_c = native.lane_sums(addresses, active, ALIGNMENT_B, _LANE_FACTORS, int(_INACTIVE))
+    if by_c is not None:
+        return by_c
     own = addresses if active is None else np.where(active, addresses, np.uint64(np.iinfo(np.uint64).max))
     base = own.min(axis=1) & np.uint64((1 << 64) - ALIGNMENT_B) if len(own) else np.empty(0, np.uint64)
     offsets = addresses - base[:, None]
@@ -65,9 +65,9 @@ def _bases_and_sums(
 
 def _numbered(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
     """The distinct keys, ascending, where each occurs first, and the number of each entry's key, (n,)."""
-    done = native.numbered(keys)
-    if done is not None:
-        return done
+    by_c = native.numbered(keys)
+    if by_c is not None:
+        return by_c
     key, first, number = np.unique(keys, return_index=True, return_inverse=True)
     return key, first, number.ravel()
 

@@ -47,9 +47,9 @@ def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints, Ints]:
     """Row, number and different addresses of every distinct unit of the accesses, row by row and ascending in each,
     (m,) each.
     """
-    done = native.listed(accesses.pattern, accesses.base, of.parts)
-    if done is not None:
-        return done
+    by_c = native.listed(accesses.pattern, accesses.base, of.parts)
+    if by_c is not None:
+        return by_c
     count = of.count[accesses.pattern]
     row = np.repeat(np.arange(len(count)), count)
     place = np.arange(len(row)) + np.repeat(of.begin[accesses.pattern] - (np.cumsum(count) - count), count)

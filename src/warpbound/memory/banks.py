@@ -103,8 +103,8 @@ def tag_bank(line: NDArray[np.uint64]) -> NDArray[np.uint64]:
 
 def lanes_per_bank(addresses: Addresses, active: Lanes) -> Counts:
     """Active lanes on the fullest of 32 banks, equal words counted apart, shape (n,)."""
-    done = native.fullest_banks(addresses >> np.uint64(2), active)
-    return _fullest((addresses >> np.uint64(2)) % np.uint64(BANKS), active, BANKS) if done is None else done[1]
+    by_c = native.fullest_banks(addresses >> np.uint64(2), active)
+    return _fullest((addresses >> np.uint64(2)) % np.uint64(BANKS), active, BANKS) if by_c is None else by_c[1]
 
 
 def _half_warps_16_banks(addresses: Addresses, active: Lanes, width: int) -> Wavefronts:
@@ -224,9 +224,9 @@ def _consecutive(start: NDArray[np.uint64], steps: int) -> NDArray[np.uint64]:
 
 def _most_per_bank(words: NDArray[np.uint64], active: Lanes) -> Counts:
     """Distinct words in the fullest of 32 banks for each part, shape (n, parts)."""
-    done = native.fullest_banks(words, active)
-    if done is not None:
-        return done[0]
+    by_c = native.fullest_banks(words, active)
+    if by_c is not None:
+        return by_c[0]
     ordered, first = distinct_first(words, active)
     return _fullest(ordered % np.uint64(BANKS), first, BANKS)
 

@@ -66,9 +66,9 @@ def family(arch: int) -> str:
 
 def distinct(values: NDArray[np.uint64], active: Lanes) -> Counts:
     """Distinct values among the active ones of each row, shape (n,)."""
-    done = native.distinct(values, active)
-    if done is not None:
-        return done[0]
+    by_c = native.distinct(values, active)
+    if by_c is not None:
+        return by_c[0]
     _, first = distinct_first(values, active)
     return np.asarray(first.sum(axis=-1, dtype=np.int64))
 

@@ -371,9 +371,9 @@ def first_in_turn(turn: NDArray[np.int64], sector: NDArray[np.int64]) -> NDArray
 
 def _counts_and_ranks(key: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """How often each entry's value occurs, and how often it occurred before, shape (n,) each."""
-    done = native.occurrences(key)
-    if done is not None:
-        return done
+    by_c = native.occurrences(key)
+    if by_c is not None:
+        return by_c
     order = np.argsort(key, kind="stable")
     _, start, inverse, count = np.unique(key, return_index=True, return_inverse=True, return_counts=True)
     del start

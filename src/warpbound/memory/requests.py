@@ -136,9 +136,9 @@ def global_cost(accesses: Accesses, instructions: tuple[Instruction, ...], wides
 def _tag_wavefronts(accesses: Accesses) -> Counts:
     """Cycles of the L1's tag stage, (n,)."""
     lines = units(accesses.patterns, 7)
-    done = native.tag_cycles(accesses.pattern, accesses.base, lines.parts)
-    if done is not None:
-        return done
+    by_c = native.tag_cycles(accesses.pattern, accesses.base, lines.parts)
+    if by_c is not None:
+        return by_c
     result = np.minimum(1, lines.count)[accesses.pattern]
     several = np.flatnonzero(lines.count[accesses.pattern] > 1)
     for start in range(0, len(several), _ROWS):
@@ -246,9 +246,9 @@ def _fill_lanes(cost: Cost, rows: NDArray[np.int64], addresses: Addresses, activ
 
 def lanes_on_hottest_address(addresses: Addresses, active: Lanes) -> Counts:
     """Active lanes on the address that most of them share, shape (n,)."""
-    done = native.distinct(addresses, active)
-    if done is not None:
-        return done[1]
+    by_c = native.distinct(addresses, active)
+    if by_c is not None:
+        return by_c[1]
     sorted_lanes = np.sort(np.where(active, addresses, NOWHERE), axis=1)
     place = np.arange(addresses.shape[1], dtype=np.int8)
     begins = np.zeros(addresses.shape, np.int8)  # where the run of equal addresses begins

@@ -18,8 +18,8 @@ def lru(now: Accesses, before: Accesses | None, lines: int) -> tuple[Flags, int,
         return None
     hit, changed = np.empty(count, np.bool_), np.empty(2, np.int64)
     earlier = 0 if before is None else len(past[0])
-    done = call(loaded.lru, count, *own, earlier, *past, places, lines, hit, changed)
-    return (hit, int(changed[0]), int(changed[1])) if done else None
+    fits = call(loaded.lru, count, *own, earlier, *past, places, lines, hit, changed)
+    return (hit, int(changed[0]), int(changed[1])) if fits else None
 
 
 def touches(sector: Ints, owner: Ints, array: Ints, patch: Ints, width: int) -> NDArray[np.int64] | None:
@@ -31,8 +31,8 @@ def touches(sector: Ints, owner: Ints, array: Ints, patch: Ints, width: int) -> 
         return None
     counts = np.zeros((3, len(patch), width), np.int64)
     own = [np.ascontiguousarray(each, np.int64) for each in (sector, owner, array, patch)]
-    done = call(loaded.touches, len(sector), *own[:3], len(patch), own[3], width, *counts)
-    return counts if done else None
+    fits = call(loaded.touches, len(sector), *own[:3], len(patch), own[3], width, *counts)
+    return counts if fits else None
 
 
 def _whole(accesses: Accesses) -> Accesses:
