@@ -1,7 +1,7 @@
 """Values that decide nothing are not computed, and a trace does not show it."""
 
 import pickle
-from dataclasses import fields
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from warpbound.emulate.fast_paths import fast_paths
 from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.kernel_launch import launch
+from warpbound.program.instruction import PT, Operand
 from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
@@ -136,6 +137,14 @@ def test_a_branch_to_a_trap_decides_no_work() -> None:
         program = compile_program(CODE, "sm_90", kernel)
         loads = {i for i, instruction in enumerate(program.instructions) if instruction.opcode == "LDG"}
         assert min(1, len(dependents_of(program, loads).branches)) == branches
+
+
+def test_what_no_lane_executes_decides_nothing() -> None:
+    """`@!PT FFMA`, which damaged machine code has."""
+    program = compile_program(CODE, "sm_90", "summed")
+    never = Operand("predicate", "!PT", index=PT, invert=True)
+    code = [replace(one, guard=never) if one.opcode == "FFMA" else one for one in program.instructions]
+    assert slice_of(replace(program, instructions=tuple(code))).unneeded
 
 
 def test_sums_are_only_counted() -> None:

@@ -30,8 +30,9 @@ PLAIN_REGISTERS = bits_of(f"R{number}" for number in range(256))
 
 @cache
 def predicate_of(guard: str) -> int:
-    """The predicate of a guard as a set; none of no guard."""
-    return bit_of(guard.lstrip("!")) if guard else 0
+    """The predicate of a guard as a set; none of no guard, and of `!`, under which nothing executes (@!PT)."""
+    name = guard.lstrip("!")
+    return bit_of(name) if name else 0
 
 
 def opposite(guard: str) -> str:
