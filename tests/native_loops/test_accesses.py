@@ -35,10 +35,10 @@ def as_lists(result):
     return [np.asarray(each).tolist() for each in result]
 
 
-@pytest.mark.parametrize("shift", [2, 5, 7])
-def test_units_of_accesses(shift, lanes, by_both):
+@pytest.mark.parametrize("shift, part", [(2, 1.0), (5, 1.0), (7, 1.0), (5, 0.4), (5, 1e-3)])
+def test_units_of_accesses(shift, part, lanes, by_both):
     accesses = accesses_of(*(np.zeros(len(lanes[0]), np.int32),) * 2, *lanes)
-    by_c, by_numpy = by_both(lambda: as_lists(listed(accesses, units(accesses.patterns, shift))))
+    by_c, by_numpy = by_both(lambda: as_lists(listed(accesses, units(accesses.patterns, shift), part)))
     assert by_c == by_numpy
 
 

@@ -44,7 +44,7 @@ def packed(addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> P
     key, first, pattern = _numbered(sums)
     first_offsets = addresses[first] - base[first][:, None]
     lanes = np.ones(first_offsets.shape, np.bool_) if active is None else active[first]
-    first_offsets[~lanes] = 0
+    np.multiply(first_offsets, lanes, out=first_offsets)  # 0 where a lane takes no part
     return Packed(base, pattern.astype(np.int32), Patterns(first_offsets, lanes), key)
 
 
@@ -64,12 +64,14 @@ def _bases_and_sums(
 
 
 def _numbered(keys: NDArray[np.uint64]) -> tuple[NDArray[np.uint64], NDArray[np.int64], NDArray[np.int64]]:
-    """The distinct keys, ascending, where each occurs first, and the number of each entry's key, (n,)."""
+    """The distinct keys, where each occurs first, ascending, and the number of each entry's key, (n,)."""
     by_c = native.numbered(keys)
     if by_c is not None:
         return by_c
-    key, first, number = np.unique(keys, return_index=True, return_inverse=True)
-    return key, first, number.ravel()
+    _, first, number = np.unique(keys, return_index=True, return_inverse=True)
+    order, place = np.argsort(first), np.empty(len(first), np.int64)
+    place[order] = np.arange(len(first))
+    return keys[first[order]], first[order], place[number.ravel()]
 
 
 def joined(parts: Sequence[Packed]) -> Packed:
@@ -87,8 +89,8 @@ def joined(parts: Sequence[Packed]) -> Packed:
     ]
     offsets, active = np.empty((len(key), LANES), np.uint64), np.empty((len(key), LANES), np.bool_)
     for start, part in zip(starts.tolist(), parts, strict=False):  # no copy of all patterns in between
-        own = np.flatnonzero((first >= start) & (first < start + len(part.key)))
-        offsets[own] = part.patterns.offsets[first[own] - start]
-        active[own] = part.patterns.active[first[own] - start]
+        begin, end = np.searchsorted(first, (start, start + len(part.key)))
+        offsets[begin:end] = part.patterns.offsets[first[begin:end] - start]
+        active[begin:end] = part.patterns.active[first[begin:end] - start]
     base = np.concatenate([part.base for part in parts])
     return Packed(base, np.concatenate(pattern), Patterns(offsets, active), key)

@@ -10,6 +10,7 @@ from warpbound.native_loops import accesses as native
 from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
+_LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
 
 
 @dataclass(frozen=True)
@@ -43,13 +44,22 @@ def units(patterns: Patterns, shift: int) -> Units:
     return Units(shift, count, np.cumsum(count) - count, own, np.bincount(each, minlength=len(own)))
 
 
-def listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints, Ints]:
+def listed(accesses: Accesses, of: Units, part: float = 1.0) -> tuple[Ints, Ints, Ints]:
     """Row, number and different addresses of every distinct unit of the accesses, row by row and ascending in each,
     (m,) each.
+
+    part : only the sectors of that share of all lines, which their numbers choose.
     """
-    by_c = native.listed(accesses.pattern, accesses.base, of.parts)
+    limit = np.uint64(part * 2.0**64) if part < 1 else np.uint64(0)
+    by_c = native.listed(accesses.pattern, accesses.base, of.parts, int(_LINE_FACTOR), int(limit))
     if by_c is not None:
         return by_c
+    row, number, addresses = _all_listed(accesses, of)
+    own = (number >> 2).astype(np.uint64) * _LINE_FACTOR < limit if part < 1 else slice(None)
+    return row[own], number[own], addresses[own]
+
+
+def _all_listed(accesses: Accesses, of: Units) -> tuple[Ints, Ints, Ints]:
     count = of.count[accesses.pattern]
     row = np.repeat(np.arange(len(count)), count)
     place = np.arange(len(row)) + np.repeat(of.begin[accesses.pattern] - (np.cumsum(count) - count), count)

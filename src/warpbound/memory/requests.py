@@ -30,7 +30,6 @@ from warpbound.quick_dataclasses import dataclass
 KINDS = {"load": READ, "texture": READ, "store": WRITE, "atomic": UPDATE, "reduction": UPDATE}  # of opcodes
 NOWHERE = np.uint64(2**64 - 1)  # an address that no lane has
 _ROWS = 1 << 16  # rows worked on at a time: bounds the memory
-_LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
 
 
 @dataclass(frozen=True)
@@ -188,12 +187,8 @@ def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
     rows, sectors, addresses = [none], [none], [none]
     each = units(accesses.patterns, 5)
     for start in range(0, len(accesses.warp), _ROWS):
-        row, sector, count = listed(accesses.rows(slice(start, start + _ROWS)), each)
-        row += start
-        if part < 1:
-            in_part = (sector >> 2).astype(np.uint64) * _LINE_FACTOR < np.uint64(part * 2.0**64)
-            row, sector, count = row[in_part], sector[in_part], count[in_part]
-        rows.append(row)
+        row, sector, count = listed(accesses.rows(slice(start, start + _ROWS)), each, part)
+        rows.append(row + start)
         sectors.append(sector)
         addresses.append(count)
     return SectorList(np.concatenate(rows), np.concatenate(sectors), np.concatenate(addresses))

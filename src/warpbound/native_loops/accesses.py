@@ -12,16 +12,19 @@ KINDS = (np.dtype(np.float64), np.dtype(np.int64), np.dtype(np.bool_))  # of val
 Units = tuple[int, Ints, Ints, Ints, Ints]  # shift; units, begin by pattern; number, addresses
 
 
-def listed(pattern: NDArray[np.int32], base: NDArray[np.uint64], units: Units) -> tuple[Ints, Ints, Ints] | None:
-    """Row, number and different addresses of every distinct unit of the accesses, (m,) each."""
+def listed(
+    pattern: NDArray[np.int32], base: NDArray[np.uint64], units: Units, factor: int = 1, limit: int = 0
+) -> tuple[Ints, Ints, Ints] | None:
+    """Row, number and different addresses of every distinct unit of the accesses, (m,) each; sectors of lines whose
+    number times the factor, modulo 2**64, reaches the limit are left out."""
     loaded = loaded_for(len(pattern))
     if loaded is None:
         return None
     size = int(units[1][pattern].sum())
     row, unit, addresses = (np.empty(size, np.int64) for _ in range(3))
     own = np.ascontiguousarray(pattern, np.int32), np.ascontiguousarray(base, np.uint64)
-    call(loaded.listed, len(pattern), *own, *units, row, unit, addresses)
-    return row, unit, addresses
+    count = call(loaded.listed, len(pattern), *own, *units, factor, limit, row, unit, addresses)
+    return row[:count], unit[:count], addresses[:count]
 
 
 def tag_cycles(pattern: NDArray[np.int32], base: NDArray[np.uint64], lines: Units) -> Ints | None:

@@ -22,7 +22,7 @@ def lane_sums(
 
 
 def numbered(keys: Words) -> tuple[Words, Ints, Ints] | None:
-    """The distinct keys, ascending, where each occurs first, and the number of each entry's key, (n,)."""
+    """The distinct keys, where each occurs first, ascending, and the number of each entry's key, (n,)."""
     loaded = loaded_for(len(keys))
     if loaded is None:
         return None
@@ -30,7 +30,4 @@ def numbered(keys: Words) -> tuple[Words, Ints, Ints] | None:
     count = call(loaded.number_keys, len(keys), np.ascontiguousarray(keys, np.uint64), number, first)
     if count < 0:
         return None
-    first = first[:count]
-    order, place = np.argsort(keys[first]), np.empty(count, np.int64)
-    place[order] = np.arange(count)
-    return keys[first[order]], first[order], place[number]
+    return keys[first[:count]], first[:count], number

@@ -15,7 +15,7 @@ FOLDER = Path(__file__).parent / "c"
 OPTIONS = ("-std=gnu11", "-O3", "-ffp-contract=off")  # without it, sums differ from NumPy's in the last bit
 LEAST = 2000  # entries: NumPy takes a few tenths of a millisecond for fewer
 PLACES = 1 << 16  # most caches that are followed at once, and most warps whose accesses are counted
-WITH_RESULTS = ("order_by", "lru", "touches", "number_keys")
+WITH_RESULTS = ("order_by", "lru", "touches", "number_keys", "listed")
 
 Ints = NDArray[np.int64]
 Flags = NDArray[np.bool_]

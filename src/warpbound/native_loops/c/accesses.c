@@ -8,25 +8,28 @@ enum { REAL, INTEGER, FLAG };
 
 static const uint64_t MIXING = 0x9E3779B97F4A7C15u; /* odd, its bits well mixed */
 
-/* Row, number and different addresses of every distinct unit of 2 ** shift bytes of the accesses, row by row.
+/* Row, number and different addresses of every distinct unit of 2 ** shift bytes of the accesses, row by row; how many.
 
-   units, begin : of each pattern, how many it has and where they begin in `number`, which counts from the base, and in
+   limit : of the mixed number of a line, above which its sectors are left out; 0 for none. units, begin : of each pattern, how many it has and where they begin in `number`, which counts from the base, and in
    `addresses_of`. */
-void listed(
+int64_t listed(
     int64_t n, const int32_t *pattern, const uint64_t *base, int64_t shift, const int64_t *units,
-    const int64_t *begin, const int64_t *number, const int64_t *addresses_of, int64_t *row, int64_t *unit,
-    int64_t *addresses
+    const int64_t *begin, const int64_t *number, const int64_t *addresses_of, uint64_t factor, uint64_t limit,
+    int64_t *row, int64_t *unit, int64_t *addresses
 )
 {
     int64_t at = 0;
     for (int64_t i = 0; i < n; i++) {
         int64_t from = begin[pattern[i]], to = from + units[pattern[i]], first = base[i] >> shift;
-        for (int64_t k = from; k < to; k++, at++) {
+        for (int64_t k = from; k < to; k++) {
+            if (limit && (uint64_t)((first + number[k]) >> 2) * factor >= limit)
+                continue;
             row[at] = i;
             unit[at] = first + number[k];
-            addresses[at] = addresses_of[k];
+            addresses[at++] = addresses_of[k];
         }
     }
+    return at;
 }
 
 /* Cycles of the tag stage for each access: its lines in the fullest bank. */
