@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import block_classes as module
 from warpbound.emulate import block_path, box_classes
@@ -359,6 +360,17 @@ ALIKE = {  # how often a loop goes round, or what a guard asks -> whether blocks
     "if (__any_sync(~0u, t > n)) s += x[blockIdx.x & 63];": False,
     "while (clock() & 1) s += x[t & 63];": False,
 }
+
+
+def test_waits_at_mbarriers_leave_blocks_alike() -> None:
+    """All blocks of a pipeline pass its waits, and one lane of each of their warps issues the copies."""
+    program = compile_program(EXAMPLES / "hopper" / "wgmma_product.cu", "sm_90a", defines={"STAGES": "4"})
+    args = {"a": "f16[4096,64]:rand", "b": "f16[4096,64]:rand", "c": "f32[4096,4096]", "n": 4096, "k": 64}
+    asked = launch(grid=(32, 32), block=384, smem=131072, args=args)
+    assert Code(program, prepare(program, asked)).blocks_alike
+    classes = classes_of(program, asked)
+    assert classes.complete
+    assert classes.counts.tolist() == [32 * 32]
 
 
 @pytest.mark.parametrize("body", ALIKE)

@@ -84,7 +84,7 @@ class Code:
         if kind == "branch":
             sends_apart = instruction.traits.indirect or not {"DIV", "CONV"}.isdisjoint(instruction.modifiers)
             return sends_apart and at not in self.short
-        if kind in ("call", "return") or not self.deciding[at]:
+        if kind in ("call", "return") or not self.deciding[at] or instruction.traits.same_in_blocks:
             return kind in ("call", "return")
         if kind == "special_register":
             name = next((x.text for x in instruction.operands if x.kind == "special"), "")

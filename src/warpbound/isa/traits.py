@@ -75,6 +75,7 @@ class Traits:
     passes_unset: bool = False
     waits_for: str = ""
     at_mbarrier: bool = False
+    same_in_blocks: bool = False
     indirect: bool = False
     target_set_by: str = ""
     reconverges: bool = False
@@ -188,6 +189,7 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         passes_unset=entry.get("passes_unset", False),
         waits_for=entry.get("waits_for", ""),
         at_mbarrier=entry.get("at_mbarrier", False),
+        same_in_blocks=entry.get("same_in_blocks", False),
         indirect=entry.get("indirect", False),
         target_set_by=entry.get("target_set_by", ""),
         reconverges=entry.get("reconverges", False),
