@@ -141,14 +141,12 @@ def iterations_alike(code: Code, loop: CountedLoop, last: tuple[Iteration, Itera
             if not _alike(now - middle, middle - before, lanes):
                 return None
             kind = np.dtype(np.uint32 if "U32" in words else np.int32)
-            sides.append((as_number(now, kind), _step(now - middle), kind))
+            sides.append((as_number(now, kind), _step(now - middle, lanes), kind))
         counts.append(iterations_unchanged(relation, *sides))
     if not counts:
         return None
-    iterations = reduce(np.minimum, counts)
-    if (np.where(lanes, iterations, 0) >= ENDLESS).any():
-        return None
-    return np.where(lanes, iterations, 0)
+    iterations = np.where(lanes, reduce(np.minimum, counts), 0)
+    return None if (iterations >= ENDLESS).any() else iterations
 
 
 def _alike(first: Value, second: Value, lanes: Mask) -> bool:
@@ -160,13 +158,16 @@ def as_number(word: Value, kind: np.dtype[Any]) -> Ints:
     return np.asarray(word).view(kind).astype(np.int64)
 
 
-def _step(change: Value) -> Ints:
-    """A change from round to round as a number, one for all lanes where it is the same: dividing by that is quicker."""
+def _step(change: Value, lanes: Mask) -> Ints:
+    """A change from one iteration to the next as a number; one number if all these lanes have the same, which is
+    quicker."""
     step = as_number(change, np.dtype(np.int32))
-    return step.reshape(-1)[0] if step.ndim and step.size and (step == step.reshape(-1)[0]).all() else step
+    each, own = np.broadcast_arrays(step, lanes)
+    common = each[np.unravel_index(own.argmax(), own.shape)]
+    return np.asarray(common) if ((each == common) | ~own).all() else step
 
 
-Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from round to round, its kind
+Side = tuple[Ints, Ints, np.dtype[Any]]  # number, its step from one iteration to the next, its kind
 
 
 def iterations_unchanged(relation: str, first: Side, second: Side) -> Ints:
@@ -181,15 +182,28 @@ def iterations_unchanged(relation: str, first: Side, second: Side) -> Ints:
         if relation in ("GT", "GE"):
             apart, step = -apart, -step
         limit = apart + (relation in ("LE", "GE")) * np.int64(-1)  # now: holds where limit < 0
-        up, down = np.where(step > 0, step, 1), np.where(step < 0, -step, 1)
-        holds = np.where(step > 0, (-limit - 1) // up, ENDLESS)
-        fails = np.where(step < 0, limit // down, ENDLESS)
-        iterations = np.where(limit < 0, holds, fails)
+        iterations = _until_sign_changes(limit, step)
     return reduce(np.minimum, [iterations, *(until_wrap(*side) for side in (first, second))])
 
 
+def _until_sign_changes(limit: Ints, step: Ints) -> Ints:
+    """Steps for which a number stays below 0, or at 0 and above."""
+    if np.ndim(step) == 0:  # few operations on the lanes
+        if step == 0:
+            return np.asarray(ENDLESS)
+        distance, changes = (-limit - 1, limit < 0) if step > 0 else (limit, limit >= 0)
+        return np.where(changes, distance // abs(step), ENDLESS)
+    up, down = np.where(step > 0, step, 1), np.where(step < 0, -step, 1)
+    holds = np.where(step > 0, (-limit - 1) // up, ENDLESS)
+    fails = np.where(step < 0, limit // down, ENDLESS)
+    return np.where(limit < 0, holds, fails)
+
+
 def until_wrap(value: Ints, step: Ints, kind: np.dtype[Any]) -> Ints:
+    """Steps for which a number stays within its kind."""
     low, high = np.iinfo(kind).min, np.iinfo(kind).max
+    if np.ndim(step) == 0:
+        return np.asarray(ENDLESS if step == 0 else (high - value if step > 0 else value - low) // abs(step))
     room = np.where(step > 0, high - value, value - low)
     return np.where(step == 0, ENDLESS, room // np.maximum(1, np.abs(step)))
 
