@@ -163,8 +163,8 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
 
 
 def _alternating(x: ActiveWork) -> bool:
-    """Whether loads of one warp are under way while others of its sub-core issue theirs: all are of different blocks,
-    which load once. Warps of one block begin together and so ask together."""
+    """Whether the warps of a sub-core load at different times: they belong to different blocks, and each block loads
+    once. Warps of one block begin together and load together."""
     return x.work.stops == 1 and bool(np.all(np.less_equal(x.warps_per_block, x.sub_cores)))
 
 

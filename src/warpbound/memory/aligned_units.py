@@ -48,7 +48,7 @@ def listed(accesses: Accesses, of: Units, part: float = 1.0) -> tuple[Ints, Ints
     """Row, number and different addresses of every distinct unit of the accesses, row by row and ascending in each,
     (m,) each.
 
-    part : only the sectors of that share of all lines, which their numbers choose.
+    part : share of all lines, chosen by a hash of their numbers, whose sectors are listed.
     """
     limit = np.uint64(part * 2.0**64) if part < 1 else np.uint64(0)
     by_c = native.listed(accesses.pattern, accesses.base, of.parts, int(_LINE_FACTOR), int(limit))
