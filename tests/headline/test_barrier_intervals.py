@@ -7,12 +7,20 @@ import numpy as np
 import pytest
 
 from warpbound.adapt.resources import demand
-from warpbound.headline.block_residence import Block, behind, crowd, in_step, joined, residence, without_pipes
+from warpbound.headline.block_residence import (
+    Block,
+    in_step,
+    last_warp_delay,
+    pipe_contention,
+    residence,
+    slowest_warp_lag,
+    without_pipes,
+)
 from warpbound.headline.flow_balance import Flow, Queue, balance
 from warpbound.headline.launch import predict_launch, steady
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameters import BLOCK_WAIT, fitted_parameters
-from warpbound.headline.queue_demands import block, crowded
+from warpbound.headline.queue_demands import block, busy_with_all_blocks
 from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.workload import Piece
@@ -89,8 +97,8 @@ def test_work_that_comes_after_a_barrier_overlaps_with_no_wait_before_it() -> No
     """8 + 1 and a tail of 0.5 before it, 1 and the 11 that the other warps take behind it."""
     found = in_two(whole())
     assert residence(found) == pytest.approx(1.5 + 9.5 + 12.0)
-    assert joined(found) == pytest.approx(0.5 + 11.0)
-    assert crowd(found) == pytest.approx(11.0)
+    assert last_warp_delay(found) == pytest.approx(0.5 + 11.0)
+    assert pipe_contention(found) == pytest.approx(11.0)
     assert residence(whole()) == pytest.approx(1.5 + 10.0 + 2 * 5.0)  # spread evenly, a half hides the tail
     assert residence(without_pipes(found)) == pytest.approx(1.5 + 9.5 + 1.0)
 
@@ -106,7 +114,7 @@ def test_pieces_that_are_alike_are_the_work_spread_evenly() -> None:
 def test_a_barrier_waits_for_the_leader_of_a_tree() -> None:
     led = in_two(whole())
     led = replace(led, pieces=(led.pieces[0], replace(led.pieces[1], compute=20.0)))
-    assert behind(led) == pytest.approx(8.0 + 1.0 + 20.0 - 8.0 - 2.0)
+    assert slowest_warp_lag(led) == pytest.approx(8.0 + 1.0 + 20.0 - 8.0 - 2.0)
     assert residence(led) == pytest.approx(1.5 + 9.5 + 20.0)
 
 
@@ -129,7 +137,7 @@ def stands(work, blocks: float = 2.0):
 def test_a_tile_is_loaded_then_turned() -> None:
     known_pieces, even = stands(tile()), stands(tile(pieces=()))
     pipe_s = WARPS * WAVEFRONTS / CLOCK
-    first, second = known_pieces.one.pieces
+    first, second = known_pieces.lone_block.pieces
     in_l1 = WARPS * demand(tile(), A100, CLOCK)["l1"] / CLOCK  # on the same data stage as shared memory
     assert np.ravel(second.busy)[0] == pytest.approx(pipe_s * (1 - 1 / WAVEFRONTS) + in_l1 * STORES.demand["l1"])
     assert (first.load_joins, second.load_joins) == (1.0, 0.0)
@@ -167,7 +175,7 @@ def test_small_blocks_in_step_share_the_sub_cores() -> None:
     values, issuing = fitted_parameters(A100).values, (Piece(1.0, 1.0, 1.0, 1.0, {"issue": 1.0}),)
 
     def busy(warps: float, blocks: float) -> float:
-        (cycles,) = crowded(ActiveWork(tile(pieces=issuing), A100, CLOCK, warps, 108.0), values, blocks)
+        (cycles,) = busy_with_all_blocks(ActiveWork(tile(pieces=issuing), A100, CLOCK, warps, 108.0), values, blocks)
         return float(np.ravel(cycles)[0])
 
     assert busy(2.0, 8.0) == pytest.approx(busy(4.0, 4.0)) == pytest.approx(4 * busy(2.0, 1.0))
@@ -179,21 +187,21 @@ def test_small_blocks_in_step_share_the_sub_cores() -> None:
 def test_more_warps_hide_more_of_a_latency() -> None:
     """Down to one of the four waits of 25 that the first of all warps has in any case."""
     one = Block(0.0, 0.0, 100.0, 10.0, 0.0, 0.0, 8.0, 10.0, 4.0, 1.0, 1.0)
-    two = replace(one, joins=2.0, pieces=(replace(one, left=HIDDEN),))
+    two = replace(one, joins=2.0, pieces=(replace(one, exposed_shares=HIDDEN),))
     assert [float(in_step(two, [200.0], others)) for others in (0.0, 1.0, 2.0, 9.0)] == [300.0, 250.0, 225.0, 225.0]
 
 
 def test_loads_of_blocks_with_one_warp_on_each_sub_core_hide_what_others_issue() -> None:
     """Not those of blocks of eight warps, whose two on a sub-core begin together, and not loads again and again."""
-    values, load = fitted_parameters(A100).values, replace(LOADS, left=(1.0,) * len(OTHERS))
+    values, load = fitted_parameters(A100).values, replace(LOADS, exposed_shares=(1.0,) * len(OTHERS))
     work = tile(pieces=(load, STORES))
 
     def loading(warps: float, barriers: float = 1.0) -> tuple[float, ...]:
         x = ActiveWork(replace(work, barriers=barriers), A100, CLOCK, warps, 108.0)
-        return block(x, values).pieces[0].left
+        return block(x, values).pieces[0].exposed_shares
 
     assert loading(4.0) == loading(2.0) == ()
-    assert loading(8.0) == loading(4.0, barriers=2.0) == load.left
+    assert loading(8.0) == loading(4.0, barriers=2.0) == load.exposed_shares
 
 
 def test_blocks_in_step_take_longer_and_the_interval_reaches_those_that_drift_apart() -> None:
@@ -204,18 +212,18 @@ def test_blocks_in_step_take_longer_and_the_interval_reaches_those_that_drift_ap
 
 def test_without_barriers_pieces_are_no_more() -> None:
     free, never = stands(tile(barriers=0.0)), stands(tile(barriers=0.0, pieces=()))
-    assert free.one.pieces == ()
+    assert free.lone_block.pieces == ()
     assert np.ravel(free.balance.rate)[0] == np.ravel(never.balance.rate)[0]
 
 
 def test_fewer_barriers_or_phases_than_were_counted() -> None:
     """Pieces are shares: half the barriers are half the joins; loads that the caches answer end no load phase."""
     often = replace(LOADS, times=8.0, phases=8.0), replace(STORES, times=8.0)
-    some = stands(tile(barriers=7.0, phases=(1,) * 4, pieces=often)).one.pieces
+    some = stands(tile(barriers=7.0, phases=(1,) * 4, pieces=often)).lone_block.pieces
     assert [piece.joins for piece in some] == pytest.approx([4.0, 4.0])
     assert [piece.load_joins for piece in some] == pytest.approx([4.0, 0.0])
     cached = tile().with_memory(l2_sectors_read=0.0, dram_bytes_read=0.0)
-    assert [piece.load_joins for piece in stands(cached).one.pieces] == [0.0, 0.0]
+    assert [piece.load_joins for piece in stands(cached).lone_block.pieces] == [0.0, 0.0]
 
 
 def test_where_a_block_s_time_goes_adds_up() -> None:

@@ -81,7 +81,7 @@ def mixed(lost: float, warps: float):
     moved = {name: lost * getattr(far.memory, name) for name in ("dram_bytes_read", "dram_bytes_written")}
     work = replace(near.with_memory(**moved), parts=parts, latency=sum(parts.values()))
     found = steady(ActiveWork(work, A100, CLOCK, warps, 108.0), fitted_parameters(A100).values, 2.0)
-    return found.one, found.flow.queues
+    return found.lone_block, found.flow.queues
 
 
 @pytest.mark.parametrize("lost, warps, farther", [(0.0, 8.0, 0.0), (1.0, 8.0, 0.0), (0.3, 1.0, 0.0), (0.5, 2.0, 0.25)])

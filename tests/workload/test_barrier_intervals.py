@@ -217,9 +217,9 @@ def test_what_lies_between_a_load_and_its_wait_hides_it_from_as_many_warps() -> 
     stream, two_each = [tuple(range(6))], np.array([0.0, 2.0, 2.0, 0.0, 0.0, 0.0])
     loading, last = found(stream, [1.0] * 6, text, turns=two_each)
     waited = schedule(stream[0], code(text), waits_of(code(text))).waited[3]
-    assert loading.left == pytest.approx([max(0.0, 1 - 4 * others / waited) for others in OTHERS])
-    assert found(stream, [1.0] * 6, text)[0].left == (1.0,) * len(OTHERS)  # no pipe is known
-    assert last.left == ()
+    assert loading.exposed_shares == pytest.approx([max(0.0, 1 - 4 * others / waited) for others in OTHERS])
+    assert found(stream, [1.0] * 6, text)[0].exposed_shares == (1.0,) * len(OTHERS)  # no pipe is known
+    assert last.exposed_shares == ()
 
 
 def test_no_barrier_no_pieces() -> None:

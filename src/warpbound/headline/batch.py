@@ -12,7 +12,7 @@ from warpbound.bounds import Real
 from warpbound.headline import waves
 from warpbound.headline.block_residence import Block, lead
 from warpbound.headline.flow_balance import Flow, Queue, Space, balance
-from warpbound.headline.launch import circulating, last_wave
+from warpbound.headline.launch import flow_in_step, last_wave
 from warpbound.headline.launched_work import LaunchedWork
 from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.headline.queue_demands import QUEUES, block
@@ -74,8 +74,8 @@ def _flows(x: LaunchedWork, values: Parameters) -> _LaunchFlows:
     active = x.active_work()
     one_block = block(active, values)
     passes = waves.split(x.blocks_per_active_sm, x.population)
-    last = circulating(last_wave(active, passes.rest), values, np.maximum(passes.rest, 1.0), one_block)
-    return _LaunchFlows(values, one_block, circulating(active, values, x.population, one_block), last, passes)
+    last = flow_in_step(last_wave(active, passes.rest), values, np.maximum(passes.rest, 1.0), one_block)
+    return _LaunchFlows(values, one_block, flow_in_step(active, values, x.population, one_block), last, passes)
 
 
 def _values(numbers: Sequence[Real]) -> Array:

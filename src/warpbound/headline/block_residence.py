@@ -39,7 +39,7 @@ class Block:
     load_joins: Real = 1.0  #     those of them that end a load phase                               [1]
     rounds: Real = 0.0      #     load phases of warps that no barrier holds: they may take turns       [1]
     farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
-    left: tuple[float, ...] = ()  # share of `memory` beside OTHERS warps that take their turns; empty: all is hidden
+    exposed_shares: tuple[float, ...] = ()  # of `memory`, beside OTHERS warps that take turns; empty: all is hidden
     pieces: tuple["Block", ...] = ()  # the same from barrier to barrier, without start and store; empty: not known
 
 
@@ -64,14 +64,14 @@ def in_step(x: Block, busy: Sequence[Real], others: Real = 0.0) -> NDArray[np.fl
     again = any(np.any(np.greater(piece.load_joins, 1.0)) for piece in x.pieces)
     if not x.pieces or not (again or np.all(np.equal(x.joins, ONE_BARRIER))):
         return np.zeros(())
-    crowded = tuple(replace(piece, busy=of_all) for piece, of_all in zip(x.pieces, busy, strict=True))
-    lasts = (np.maximum(_lasts(piece), piece.busy + _unhidden(piece, others)) for piece in crowded)
+    shared = tuple(replace(piece, busy=of_all) for piece, of_all in zip(x.pieces, busy, strict=True))
+    lasts = (np.maximum(_lasts(piece), piece.busy + _unhidden(piece, others)) for piece in shared)
     return np.asarray(x.start + x.store + sum(lasts, np.zeros(())))
 
 
 def _unhidden(x: Block, others: Real) -> NDArray[np.float64]:
     """Waits for memory that this many other warps of the sub-core do not hide, s."""
-    return np.asarray(np.multiply(x.memory, np.interp(others, OTHERS, x.left) if x.left else 0.0))
+    return np.asarray(np.multiply(x.memory, np.interp(others, OTHERS, x.exposed_shares) if x.exposed_shares else 0.0))
 
 
 def taking_turns(x: Block, pipes: Real) -> NDArray[np.float64]:
@@ -84,17 +84,17 @@ def taking_turns(x: Block, pipes: Real) -> NDArray[np.float64]:
     return np.where(np.greater(x.rounds, 1.0), x.start + x.store + x.memory + pipes, 0.0)
 
 
-def joined(x: Block) -> NDArray[np.float64]:
+def last_warp_delay(x: Block) -> NDArray[np.float64]:
     """Delay of the last warp relative to one warp alone, summed over the joins, s."""
-    return sum(map(_joined, _pieces(x)), np.zeros(()))
+    return sum(map(_delay, _pieces(x)), np.zeros(()))
 
 
-def crowd(x: Block) -> NDArray[np.float64]:
-    """The part of `joined` in which other warps of the block occupy the tightest pipe, s."""
-    return sum((np.minimum(_joined(piece), _crowd(piece) * piece.joins) for piece in _pieces(x)), np.zeros(()))
+def pipe_contention(x: Block) -> NDArray[np.float64]:
+    """The part of `last_warp_delay` in which other warps of the block occupy the tightest pipe, s."""
+    return sum((np.minimum(_delay(piece), _contention(piece) * piece.joins) for piece in _pieces(x)), np.zeros(()))
 
 
-def behind(x: Block) -> NDArray[np.float64]:
+def slowest_warp_lag(x: Block) -> NDArray[np.float64]:
     """How much longer the slowest warp's path is than a typical warp's, summed over the pieces, s."""
     slowest = sum((piece.memory + piece.compute for piece in _pieces(x)), np.zeros(()))
     return np.asarray(np.maximum(0.0, slowest - x.memory - x.compute))
@@ -110,17 +110,18 @@ def _pieces(x: Block) -> tuple[Block, ...]:
 
 
 def _lasts(x: Block) -> NDArray[np.float64]:
-    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + _joined(x)
+    path = x.memory + x.compute + np.multiply(x.spread, x.own_lines) + _delay(x)
     return np.asarray(np.maximum(path, x.busy + x.memory / x.segments))
 
 
-def _joined(x: Block) -> NDArray[np.float64]:
-    last_warp = np.multiply(x.spread, np.log(x.warps)) + x.farther
-    return np.asarray(x.load_joins * np.maximum(last_warp, _crowd(x)) + np.subtract(x.joins, x.load_joins) * _crowd(x))
+def _delay(x: Block) -> NDArray[np.float64]:
+    last_load, contention = np.multiply(x.spread, np.log(x.warps)) + x.farther, _contention(x)
+    after_loads = x.load_joins * np.maximum(last_load, contention)
+    return np.asarray(after_loads + np.subtract(x.joins, x.load_joins) * contention)
 
 
-def _crowd(x: Block) -> NDArray[np.float64]:
-    """The part of `crowd` of each join."""
+def _contention(x: Block) -> NDArray[np.float64]:
+    """The part of `pipe_contention` of each join."""
     return np.asarray(np.maximum(0.0, np.subtract(x.busy, x.compute)) / x.segments)
 
 

@@ -68,19 +68,19 @@ class Balance:
 def balance(x: Flow) -> Balance:
     """The largest rate that population, demands and spaces allow, by repeated division of the bracket."""
     ceiling = _ceiling(x)
-    used = {name: queue for name, queue in x.queues.items() if np.any(np.multiply(queue.wait, queue.demand) > 0)}
+    queues = {name: queue for name, queue in x.queues.items() if np.any(np.multiply(queue.wait, queue.demand) > 0)}
     low, high = np.zeros_like(ceiling), ceiling
     pieces, cuts = (PIECES, CUTS) if ceiling.size < MANY else (2, 4 * CUTS)
     share = np.arange(1, pieces).reshape(-1, *(1,) * ceiling.ndim) / pieces
     with np.errstate(divide="ignore", invalid="ignore"):  # once, not for each of a thousand queues
         for _ in range(cuts):
             inner = low + share * (high - low)
-            fits = _allowed(x, used, inner)
+            fits = _allowed(x, queues, inner)
             narrowed = np.max(np.where(fits, inner, low), axis=0), np.min(np.where(fits, high, inner), axis=0)
             if np.array_equal(narrowed[0], low) and np.array_equal(narrowed[1], high):
                 break
             low, high = narrowed
-        rate = np.where(_allowed(x, used, ceiling), ceiling, low)
+        rate = np.where(_allowed(x, queues, ceiling), ceiling, low)
     return Balance(
         rate,
         {name: waiting(queue, rate) for name, queue in x.queues.items()},
@@ -118,9 +118,9 @@ def _inverse(demand: Real) -> Array:
         return np.asarray(np.divide(1.0, demand))
 
 
-def _allowed(x: Flow, used: Mapping[str, Queue], rate: Array) -> NDArray[np.bool_]:
-    """used : the queues at which a block may wait."""
-    waits = {name: _waiting(queue, rate) for name, queue in used.items()}
+def _allowed(x: Flow, queues: Mapping[str, Queue], rate: Array) -> NDArray[np.bool_]:
+    """queues : the queues at which a block may wait."""
+    waits = {name: _waiting(queue, rate) for name, queue in queues.items()}
     there = x.residence + sum(waits.values(), np.zeros(()))
     fits = rate * there <= x.population
     for space in x.spaces.values():

@@ -18,7 +18,7 @@ from warpbound.headline.flow_balance import Balance, Flow, balance
 from warpbound.headline.launched_work import ActiveWork, LaunchedWork
 from warpbound.headline.parameter_uncertainty import uncertainties, varied
 from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.queue_demands import SUB_CORE, block, crowded, flow, others, tightest
+from warpbound.headline.queue_demands import SUB_CORE, block, busy_with_all_blocks, flow, others, tightest
 from warpbound.headline.stall_reasons import stalls
 from warpbound.quick_dataclasses import dataclass
 
@@ -58,7 +58,7 @@ class LaunchPrediction:
 class Steady:
     """SMs at one population: a block alone, the flow, its balance, the block's residence and lead, s."""
 
-    one: Block
+    lone_block: Block
     flow: Flow
     balance: Balance
     residence: NDArray[np.float64]
@@ -73,7 +73,7 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
     times = launch_time(active, values, full, x.blocks_per_active_sm)
     costs = resource_costs(full, values, x.blocks_per_active_sm)
     doubts = uncertainties(times)
-    reasons = stalls(x.work, full.one, tightest(active, values), full.balance, full.flow.population)
+    reasons = stalls(x.work, full.lone_block, tightest(active, values), full.balance, full.flow.population)
     together = _first(full.flow.in_step) > _first(full.residence)
     apart_s = min(_first(times), _apart_s(x, parameters.values)) if together else _first(times)
     return _prediction((times, apart_s), full, costs, (doubts, reasons), parameters.assumed)
@@ -82,26 +82,26 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
 def _apart_s(x: LaunchedWork, values: Parameters) -> float:
     """Time of a launch whose warps take no turns and whose blocks are not in step, s."""
     active = x.active_work()
-    full = steady(active, values, x.population, flows=drifting)
-    return float(launch_time(active, values, full, x.blocks_per_active_sm, drifting))
+    full = steady(active, values, x.population, flows=flow_out_of_step)
+    return float(launch_time(active, values, full, x.blocks_per_active_sm, flow_out_of_step))
 
 
-def drifting(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
+def flow_out_of_step(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
     """The flow of `population` blocks such as `block` on each active SM, each at its own point of the work."""
     return flow(x, values, population, residence(block))
 
 
-def circulating(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
+def flow_in_step(x: ActiveWork, values: Parameters, population: Real, block: Block) -> Flow:
     """The same for blocks that stay in step, and for warps that take turns."""
-    flowing = drifting(x, values, population, block)
+    flowing = flow_out_of_step(x, values, population, block)
     pipes = [np.multiply(population, queue.demand) for name, queue in flowing.queues.items() if name in SUB_CORE]
     turns = taking_turns(block, np.maximum.reduce(np.broadcast_arrays(0.0, *pipes)))
-    together = in_step(block, crowded(x, values, population), others(x, population))
+    together = in_step(block, busy_with_all_blocks(x, values, population), others(x, population))
     return replace(flowing, in_step=np.maximum(together, turns))
 
 
 def steady(
-    x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None, flows: Flows = circulating
+    x: ActiveWork, values: Parameters, population: Real, alone: Block | None = None, flows: Flows = flow_in_step
 ) -> Steady:
     """`population` blocks on each active SM, replaced as they end; alone : a block alone, if it is known."""
     alone = block(x, values) if alone is None else alone
@@ -110,11 +110,11 @@ def steady(
 
 
 def launch_time(
-    x: ActiveWork, values: Parameters, full: Steady, per_sm: Real, flows: Flows = circulating
+    x: ActiveWork, values: Parameters, full: Steady, per_sm: Real, flows: Flows = flow_in_step
 ) -> NDArray[np.float64]:
     """Launch gap and waves of `per_sm` blocks on each active SM, s."""
     passes = waves.split(per_sm, full.flow.population)
-    last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.one, flows)
+    last = steady(last_wave(x, passes.rest), values, np.maximum(passes.rest, 1.0), full.lone_block, flows)
     return np.asarray(values.launch_gap + waves.duration(passes, _pace(full), _pace(last)))
 
 
@@ -132,7 +132,7 @@ def last_wave(x: ActiveWork, rest: Real) -> ActiveWork:
 def resource_costs(full: Steady, values: Parameters, per_sm: float) -> dict[str, float]:
     """Resource -> s per block and SM of the unvaried parameters, as in LaunchPrediction."""
     costs = {name: _first(queue.demand) for name, queue in full.flow.queues.items()}
-    one_warp = without_pipes(full.one)  # time of the block's other warps on a resource is no latency
+    one_warp = without_pipes(full.lone_block)  # time of the block's other warps on a resource is no latency
     costs["latency"] = _first(residence(one_warp)) / _first(full.flow.population)
     costs["launch"] = _first(values.launch_gap) / per_sm
     return costs

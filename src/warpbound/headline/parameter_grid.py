@@ -47,7 +47,7 @@ def _fill(whole: Grid, part: NDArray[np.int64], x: LaunchedWork, values: Paramet
     whole.time_s[part] = launch_time(active, values, full, x.blocks_per_active_sm)
     for name, queue in full.flow.queues.items():
         whole.costs[name][part] = queue.demand
-    whole.costs["latency"][part] = residence(without_pipes(full.one)) / full.flow.population
+    whole.costs["latency"][part] = residence(without_pipes(full.lone_block)) / full.flow.population
     whole.costs["launch"][part] = np.divide(values.launch_gap, x.blocks_per_active_sm)
 
 

@@ -156,7 +156,7 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
             segments=max(times * piece.times, phased * piece.phases),
             joins=times * piece.times,
             load_joins=min(times * piece.times, phased * piece.phases),
-            left=() if _alternating(x) else piece.left,
+            exposed_shares=() if _alternating(x) else piece.exposed_shares,
         )
         for piece in pieces
     )
@@ -168,7 +168,7 @@ def _alternating(x: ActiveWork) -> bool:
     return x.work.stops == 1 and bool(np.all(np.less_equal(x.warps_per_block, x.sub_cores)))
 
 
-def crowded(x: ActiveWork, values: Parameters, population: Real) -> list[NDArray[np.float64]]:
+def busy_with_all_blocks(x: ActiveWork, values: Parameters, population: Real) -> list[NDArray[np.float64]]:
     """For each piece of a block, time that its tightest pipe is busy with the warps of all resident blocks, s."""
     blocks = np.ceil(population)
     every = _of_warps(x, values, blocks * x.warps_per_block, blocks * _warp_slots(x))
@@ -327,8 +327,8 @@ def _chip_wide(x: ActiveWork, values: Parameters, population: Real) -> dict[str,
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written
     writes = memory.dram_bytes_written / dram_bytes if dram_bytes else 0.0
     rate = np.multiply(values.l2_bandwidth, l2_rate(x.gpu) or np.inf)
-    read = memory.l2_sectors_read + more_together(memory, x.gpu) + read_first(memory, x.gpu)
-    sectors = read + values.l2_write_cost * memory.l2_sectors_written
+    sectors_read = memory.l2_sectors_read + more_together(memory, x.gpu) + read_first(memory, x.gpu)
+    sectors = sectors_read + values.l2_write_cost * memory.l2_sectors_written
     fill, drain = crossing(values, rate)
     carried_s = dram_bytes * np.asarray(x.active_sms) / dram.capacity(values.dram, writes)
     fill = fill * in_the_way(memory, carried_s, sectors * SECTOR_B * np.asarray(x.active_sms) / rate)

@@ -10,7 +10,7 @@ Omits    stalls that the model lacks: dispatch, sleeping, membar, texture thrott
 import numpy as np
 
 from warpbound.bounds import Real
-from warpbound.headline.block_residence import Block, behind, crowd, joined, residence
+from warpbound.headline.block_residence import Block, last_warp_delay, pipe_contention, residence, slowest_warp_lag
 from warpbound.headline.flow_balance import Balance
 from warpbound.workload import Workload
 
@@ -43,13 +43,13 @@ def stalls(work: Workload, alone: Block, tightest: str, balance: Balance, popula
         reasons[OF_CAUSE[cause]] += cycles * per_cycle
     reasons["long scoreboard"] += _first(alone.memory) + _first(np.multiply(alone.spread, alone.own_lines))
     reasons[REPLACEMENT] += _first(alone.start) + _first(alone.store)
-    in_the_pipe = _first(crowd(alone)) / 2  # of the mean warp
-    for_the_last, times = _first(joined(alone)) - in_the_pipe, _first(alone.joins)
+    in_the_pipe = _first(pipe_contention(alone)) / 2  # of the mean warp
+    for_the_last, times = _first(last_warp_delay(alone)) - in_the_pipe, _first(alone.joins)
     reasons[reason_of(tightest)] += in_the_pipe
-    reasons["barrier"] += for_the_last * (times - 1) / times + _first(behind(alone))
+    reasons["barrier"] += for_the_last * (times - 1) / times + _first(slowest_warp_lag(alone))
     reasons[REPLACEMENT] += for_the_last / times
-    crowded = _first(residence(alone)) - sum(reasons.values())
-    reasons[reason_of(tightest)] += max(0.0, crowded)
+    queueing = _first(residence(alone)) - sum(reasons.values())
+    reasons[reason_of(tightest)] += max(0.0, queueing)
     for name, wait in balance.waiting.items():
         reasons[reason_of(name)] += _first(wait)
     remainder = _first(np.divide(population, balance.rate)) - sum(reasons.values())

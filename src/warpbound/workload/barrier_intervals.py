@@ -73,13 +73,13 @@ class _Cut:
 class _Path:
     """Cycles waited for loads and all others, and load phases, of each piece, (pieces,) or (warps, pieces).
 
-    left : cycles waited if that many other warps take their turns, (..., OTHERS).
+    exposed_cycles : cycles waited if that many other warps take their turns, (..., OTHERS).
     """
 
     waits: Reals
     others: Reals
     phases: Reals
-    left: Reals
+    exposed_cycles: Reals
 
 
 def pieces(  # noqa: PLR0913  (each is one fact of the launch)
@@ -122,7 +122,7 @@ def pieces(  # noqa: PLR0913  (each is one fact of the launch)
             demand=want,
             taking_part=_taking_part(cuts, kinds == kind, instructions, lanes),
             behind_products=kind in behind,
-            left=_left(slowest, kinds == kind),
+            exposed_shares=_exposed(slowest, kinds == kind),
         )
         for kind, want in enumerate(wants)
     ]
@@ -178,14 +178,14 @@ def _path(cut: _Cut, alone: IssueTimes, turns: Reals) -> _Path:
     phases = _summed(cut.piece_of(ends), np.ones(len(ends)), count)
     at, before = np.flatnonzero(of_loads), np.cumsum(turns[cut.stream]) - turns[cut.stream]
     between, places = before[at] - before[holder[at]], cut.piece_of(at)
-    left = [_summed(places, np.maximum(0.0, of_loads[at] - others * between), count) for others in OTHERS]
-    return _Path(waits, np.diff(np.append(begins, end)) - waits, phases, np.stack(left, axis=-1))
+    exposed_cycles = [_summed(places, np.maximum(0.0, of_loads[at] - others * between), count) for others in OTHERS]
+    return _Path(waits, np.diff(np.append(begins, end)) - waits, phases, np.stack(exposed_cycles, axis=-1))
 
 
-def _left(path: _Path, own: NDArray[np.bool_]) -> tuple[float, ...]:
+def _exposed(path: _Path, own: NDArray[np.bool_]) -> tuple[float, ...]:
     """As in `Piece`, of these pieces."""
-    left = path.left[own].sum(axis=0).tolist()
-    return tuple(each / left[0] for each in left) if left[0] > 0 else ()
+    exposed_cycles = path.exposed_cycles[own].sum(axis=0).tolist()
+    return tuple(each / exposed_cycles[0] for each in exposed_cycles) if exposed_cycles[0] > 0 else ()
 
 
 def _behind_products(cuts: Sequence[_Cut], kinds: Whole, products: Sequence[int]) -> set[int]:
@@ -215,11 +215,11 @@ def _summed(number: Whole, values: Reals, count: int) -> Reals:
 
 def _slowest(warps: Sequence[_Path]) -> _Path:
     """For each piece the value of the warp that takes longest, (pieces,)."""
-    waits, others, phases, left = (
-        np.array([getattr(warp, name) for warp in warps]) for name in ("waits", "others", "phases", "left")
+    waits, others, phases, exposed_cycles = (
+        np.array([getattr(warp, name) for warp in warps]) for name in ("waits", "others", "phases", "exposed_cycles")
     )
     last = np.argmax(waits + others, axis=0), np.arange(waits.shape[1])
-    return _Path(waits[last], others[last], phases[last], left[last])
+    return _Path(waits[last], others[last], phases[last], exposed_cycles[last])
 
 
 def _shares(cuts: Sequence[_Cut], kinds: Whole, instructions: int) -> Reals:

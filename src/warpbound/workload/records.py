@@ -8,7 +8,7 @@ from warpbound.quick_dataclasses import dataclass
 
 __all__ = ["OTHERS", "Memory", "Piece", "Workload"]
 
-OTHERS = (0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 11.0, 15.0)  # warps for which `Piece.left` is known
+OTHERS = (0.0, 1.0, 2.0, 3.0, 5.0, 7.0, 11.0, 15.0)  # warps for which `Piece.exposed_shares` is known
 
 
 @dataclass(frozen=True)
@@ -18,8 +18,9 @@ class Piece:
     waits, path : waiting for loads and the rest of the path of its slowest warp, over those of the whole path of one
     warp. phases : of loads. demand : resource -> share of the demand of the work. taking_part : of the block's lanes
     that store, where values are only exchanged through shared memory; 1: more than that is done. behind_products :
-    whether the block has waited for its last product into tensor memory. left : share of `waits` that is left if as
-    many other warps of the sub-core as OTHERS says execute what lies between a load and the wait; empty: no waits.
+    whether the block has waited for its last product into tensor memory. exposed_shares : share of `waits` that is not
+    hidden if as many other warps of the sub-core as OTHERS says execute what lies between a load and the wait; empty:
+    no waits.
     """
 
     times: float
@@ -29,7 +30,7 @@ class Piece:
     demand: Mapping[str, float]
     taking_part: float = 1.0
     behind_products: bool = False
-    left: tuple[float, ...] = ()
+    exposed_shares: tuple[float, ...] = ()
 
 
 @dataclass(frozen=True)
