@@ -11,19 +11,19 @@ MARKED = 4  # possible values for each one, up to which marking them is quicker 
 def distinct(values: Any) -> NDArray[Any]:
     """As `np.unique` of values alone, which loads `numpy.ma`, and hashes before it sorts."""
     ordered = np.sort(values, axis=None)
-    return ordered[_begins(ordered)]
+    return ordered[begins(ordered)]
 
 
 def distinct_below(end: int, values: NDArray[np.int64]) -> NDArray[np.int64]:
     """The distinct values of an array that has none below 0 or from `end` on; runs of equal values cost little."""
     if end > MARKED * len(values):
-        return distinct(values[_begins(values)])
+        return distinct(values[begins(values)])
     present = np.zeros(end, np.bool_)
     present[values] = True
     return np.flatnonzero(present)
 
 
-def _begins(values: NDArray[Any]) -> NDArray[np.bool_]:
+def begins(values: NDArray[Any]) -> NDArray[np.bool_]:
     """Where a run of equal values begins, (n,)."""
     return np.concatenate((np.ones(min(1, values.size), np.bool_), values[1:] != values[:-1]))
 

@@ -43,6 +43,10 @@ BODIES = {  # name -> body, whether rounds are left out
         "#pragma unroll 1\nfor (int i = 0; i < 40; i++) kept[i * 4 + t % 4] = x[i];\n__syncthreads();\n"
         "#pragma unroll 1\nfor (int i = 0; i < 50; i++) v += kept[i * 4 + t % 4];", True,
     ),
+    "generic addresses": (
+        "kept[t] = t; __syncthreads(); const float* from = n > 9 ? kept : x; const float* to = n > 9 ? kept + t : x;\n"
+        "#pragma unroll 1\nfor (int i = 0; i < 150; i++) v += from[i] * to[0];", True,
+    ),
     "steps that grow": ("int a = 0;\n#pragma unroll 1\nfor (int i = 0; i < 90; i++) { a += i; v += x[a]; }", False),
     "a period": (
         "unsigned a = 0xfffffe00u;\n#pragma unroll 1\nfor (int i = 0; i < 99; i++) { a += 8; v += x[(a >> 3) & 63]; }",
@@ -82,7 +86,7 @@ BODIES = {  # name -> body, whether rounds are left out
 }  # fmt: skip
 
 
-MOVING = ("shared memory that moves", "shared memory that is filled in a loop", "tiles")
+MOVING = ("shared memory that moves", "shared memory that is filled in a loop", "generic addresses", "tiles")
 
 
 @pytest.fixture
@@ -103,6 +107,17 @@ def test_traces_are_those_of_all_rounds(name, most, left_out, monkeypatch):
     words = {"x": "f32[65536]:rand", "y": "f32[65536]", "n": 8000, "s": 64}
     same_with_all_rounds(program, launch(grid=3, block=256, args=words), monkeypatch, moving=name in MOVING)
     assert bool(left_out) == steady
+
+
+def test_lanes_of_a_warp_may_read_two_memories(left_out, monkeypatch):
+    body = (
+        "kept[t] = t; __syncthreads(); const float* from = t < 99 ? kept : x;\n"
+        "#pragma unroll 1\nfor (int i = 0; i < 150; i++) v += from[i]; y[me] = v; }"
+    )
+    args = {"x": "f32[65536]:rand", "y": "f32[65536]", "n": 8000, "s": 64}
+    program = compile_program(f"{HEAD}{body}", "sm_90")
+    same_with_all_rounds(program, launch(grid=3, block=256, args=args), monkeypatch, moving=True)
+    assert left_out
 
 
 @pytest.mark.parametrize("name", ["matmul_naive", "softmax", "convolution"])

@@ -82,6 +82,17 @@ extern "C" __global__ void padded(const float* __restrict__ x, const float* __re
     __syncthreads();
     for (int i = threadIdx.x; i < 120; i += 32) y[i] = a[i] + b[i + 8];
 }
+extern "C" __global__ void generic(const float* x, float* y, int n) {
+    __shared__ float kept[320];
+    kept[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    const float* from = threadIdx.x < 20 ? kept + threadIdx.x : x + threadIdx.x;
+    const float* near = n > 50 ? kept + threadIdx.x : x;
+    float* to = threadIdx.x < 10 ? kept + threadIdx.x : y + threadIdx.x;
+    float v = 0;
+    #pragma unroll 2
+    for (int i = 0; i < 60; i++) { v += from[i] * near[i % 4 * 32]; to[i * 2] = v; near = i % 8 ? near : from; }
+}
 """
 OF_OLD_BOARDS = ("camping_read", "clique_counter", "gem", "sdk_transpose")  # there is no compiler for these
 ARRAYS = {"index": np.arange(32, dtype=np.int32)[::-1].copy(), "x": np.linspace(0, 40, 320, dtype=np.float32),
@@ -127,6 +138,10 @@ def test_a_register_that_is_written_in_either_case_has_been_written(board: str) 
     assert not {"LDG", "STS", "LDS", "STG"} & set(kept)
 
 
+def test_accesses_whose_address_selects_the_memory_need_no_values() -> None:
+    assert {"LD", "ST"} <= set(removable("generic"))
+
+
 def test_a_high_product_is_only_counted() -> None:
     assert {"LDG", "IMAD", "STG"} <= set(removable("high"))
 
@@ -164,7 +179,7 @@ def test_doubles_are_only_counted(board: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed", "padded", "copied"]
+    "kernel", ["gathered", "by_way_of_shared", "until_small", "written_before", "summed", "padded", "copied", "generic"]
 )
 def test_traces_are_the_same_with_all_values(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
     program = compile_program(CODE, "sm_90", kernel)

@@ -1,12 +1,19 @@
 """Handlers of instructions outside the backward slice: they check and record addresses, and compute no values."""
 
 from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.emulate import async_copy, bulk_copies, loads_and_stores, tensor_boxes
-from warpbound.emulate.addresses import global_address, memory_operand, window_address
+from warpbound.emulate.addresses import SHARED_WINDOW, global_address, memory_operand, window_address
 from warpbound.emulate.handlers import PLAIN
+from warpbound.emulate.lane_queries import every
 from warpbound.emulate.loads_and_stores import (
+    by_space,
     checked_window,
+    in_window,
     inside_window,
     located_global,
     note_fresh,
@@ -15,9 +22,9 @@ from warpbound.emulate.loads_and_stores import (
 )
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.semantics import Handler
-from warpbound.emulate.state import FRESH, State
+from warpbound.emulate.state import FRESH, State, Value
 from warpbound.isa.traits import table, traits
-from warpbound.program.instruction import RZ
+from warpbound.program.instruction import RZ, Operand
 from warpbound.program.registers import writes
 
 REMEMBERED = 128  # address register contents that each access caches
@@ -65,13 +72,46 @@ def load_addresses(here: Site) -> Handler:
         else:
             note_fresh(x, window, checked_window(x, space, narrow(x), size), size)
 
-    remembered = _remembering(here, space, access)
+    remembered = _remembering(operand, access) if space == "shared" else access
 
     def load_window(x: State) -> None:
         remembered(x)
         note(x)
 
     return load_window
+
+
+def load_generic_addresses(here: Site) -> Handler:
+    """A load whose addresses select the space."""
+    size, address, note = width(here), global_address(memory_operand(here), here), _noting(here)
+
+    def one(x: State, space: str, addresses: NDArray[np.uint64]) -> None:
+        if space == "global":
+            x.image.look(located_global(x, addresses, size), size)
+        else:
+            note_fresh(x, x.windows[space], checked_window(x, space, in_window(addresses), size), size)
+
+    remembered = _remembering(memory_operand(here), lambda x: by_space(x, address(x), one), address)
+
+    def load_generic(x: State) -> None:
+        remembered(x)
+        note(x)
+
+    return load_generic
+
+
+def store_generic_addresses(here: Site) -> Handler:
+    """A store whose addresses select the space."""
+    size, address = width(here), global_address(memory_operand(here), here)
+
+    def one(x: State, space: str, addresses: NDArray[np.uint64]) -> None:
+        if space == "global":
+            offsets = located_global(x, addresses, size)
+            x.image.note_stored(offsets if x.mask is None else offsets[x.mask], size)
+        else:
+            note_window_store(x, space, in_window(addresses), size, [])
+
+    return _remembering(memory_operand(here), lambda x: by_space(x, address(x), one), address)
 
 
 def store_addresses(here: Site) -> Handler:
@@ -90,21 +130,39 @@ def store_addresses(here: Site) -> Handler:
     def store_window(x: State) -> None:
         note_window_store(x, space, narrow(x), size, [])
 
-    return _remembering(here, space, store_window)
+    return _remembering(operand, store_window) if space == "shared" else store_window
 
 
-def _remembering(here: Site, space: str, access: Handler) -> Handler:
-    """An access that repeats its last record while lane group and address register stay the same.
+def copy_addresses(here: Site) -> Handler:
+    """LDGSTS whose bytes nobody needs."""
+    if here.has("ZFILL"):
+        return async_copy.copy(here)
+    target, size = async_copy.target(here), width(here)
+    put_at = window_address(target, here)
+    remembered = _remembering(target, lambda x: note_window_store(x, "shared", put_at(x), size, []))
+    return async_copy.copying(here, _located, lambda x, _: remembered(x))
+
+
+def _located(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
+    x.image.look(located_global(x, addresses, size), size)
+    return []
+
+
+def _remembering(
+    operand: Operand, access: Handler, generic: Callable[[State], NDArray[np.uint64]] | None = None
+) -> Handler:
+    """An access to shared memory that repeats its last record while lane group and address register stay the same.
 
     That is exact: bytes once written stay written, and a read of unwritten bytes is reported once.
+    operand : its address. generic : the addresses, if their upper words select the space; others are not remembered.
     """
-    terms = [operand for operand in memory_operand(here).terms if operand.index != RZ]
-    if len(terms) != 1 or terms[0].kind != "register" or space != "shared":
+    terms = [term for term in operand.terms if term.index != RZ]
+    if len(terms) != 1 or terms[0].kind != "register":
         return access
-    register = terms[0].index
-    by_state: dict[tuple[int, bytes], Callable[[], None]] = {}
+    low, high = terms[0].index, terms[0].index + (generic is not None)
+    by_state: dict[tuple[int, bytes, bytes], Callable[[], None]] = {}
     owner: State | None = None
-    last = (0, 0)
+    last = (0, 0, 0)
     again: Callable[[], None]
 
     def handler(x: State) -> None:
@@ -112,15 +170,16 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
         if x.mask is not None or x.recorder is None:
             access(x)
             return
-        now = (x.turn, x.version[register])
+        now = (x.turn, x.version[low], x.version[high])
         if owner is not x or now != last:
             if owner is not x or len(by_state) >= REMEMBERED:
                 by_state.clear()
-            key = (x.turn, x.get(register).tobytes())
+            key = (x.turn, x.get(low).tobytes(), x.get(high).tobytes())
             owner, last, fresh = x, now, key not in by_state
             if fresh:
                 access(x)
-                by_state[key] = x.recorder.again(space)
+                in_shared = generic is None or every(generic(x) >> np.uint64(32) == SHARED_WINDOW)
+                by_state[key] = x.recorder.again("shared") if in_shared else partial(access, x)
             again = by_state[key]
             if fresh:
                 return
@@ -132,7 +191,9 @@ def _remembering(here: Site, space: str, access: Handler) -> Handler:
 _ADDRESSES = {
     loads_and_stores.load: load_addresses,
     loads_and_stores.store: store_addresses,
-    async_copy.copy: async_copy.copy_addresses,
+    loads_and_stores.load_generic: load_generic_addresses,
+    loads_and_stores.store_generic: store_generic_addresses,
+    async_copy.copy: copy_addresses,
     bulk_copies.copy_bytes: bulk_copies.count_bytes,
     tensor_boxes.load_tile: tensor_boxes.count_tile,
     tensor_boxes.store_tile: tensor_boxes.count_stored_tile,

@@ -10,8 +10,6 @@ from warpbound.emulate.global_memory import Fault
 from warpbound.emulate.loads_and_stores import (
     checked_global,
     load_global,
-    located_global,
-    note_window_store,
     store_window,
     width,
     words_of,
@@ -19,6 +17,7 @@ from warpbound.emulate.loads_and_stores import (
 from warpbound.emulate.operand_access import Site, is_predicate, predicate
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import BadAccess, State, Value
+from warpbound.program.instruction import Operand
 
 
 @executes("LDGSTS")
@@ -27,27 +26,24 @@ def copy(here: Site) -> Handler:
 
     Source   compiled probes: the last bits of a source address, which must be 0 otherwise, are the bytes left out.
     """
-    return _copying(here, _part if here.has("ZFILL") else load_global, store_window)
+    put_at, size = window_address(target(here), here), width(here)
+    take = _part if here.has("ZFILL") else load_global
+    return copying(here, take, lambda x, words: store_window(x, "shared", put_at(x), size, words))
 
 
-def copy_addresses(here: Site) -> Handler:
-    """LDGSTS whose bytes nobody needs."""
-    return copy(here) if here.has("ZFILL") else _copying(here, _nothing_of, note_window_store)
+def target(here: Site) -> Operand:
+    """Where the bytes go to, in shared memory."""
+    return next(operand for operand in here.instruction.operands if operand.kind == "memory")
 
 
-def _nothing_of(x: State, addresses: NDArray[np.uint64], size: int) -> list[Value]:
-    x.image.look(located_global(x, addresses, size), size)
-    return []
-
-
-def _copying(
+def copying(
     here: Site,
     take: Callable[[State, NDArray[np.uint64], int], list[Value]],
-    store: Callable[[State, str, NDArray[np.uint32], int, list[Value]], None],
+    store: Callable[[State, list[Value]], None],
 ) -> Handler:
-    target, source = [operand for operand in here.instruction.operands if operand.kind == "memory"]
-    put_at, take_at = window_address(target, here), global_address(source, here)
-    size = width(here)
+    """A copy. take : reads the words at global addresses. store : stores them where they go to."""
+    source = [operand for operand in here.instruction.operands if operand.kind == "memory"][1]
+    take_at, size = global_address(source, here), width(here)
     flags = [
         operand
         for operand in here.instruction.operands
@@ -57,7 +53,7 @@ def _copying(
 
     def handler(x: State) -> None:
         if condition is None:
-            store(x, "shared", put_at(x), size, take(x, take_at(x), size))
+            store(x, take(x, take_at(x), size))
             return
         copied = np.broadcast_to(condition(x), x.selected_lanes)
         count = x.mask
@@ -69,7 +65,7 @@ def _copying(
                 words = [np.where(copied, word, np.uint32(0)) for word in take(x, take_at(x), size)]
             finally:
                 x.mask = count
-        store(x, "shared", put_at(x), size, words)
+        store(x, words)
 
     return handler
 

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct_below
 from warpbound.emulate.device_heap import DeviceHeap
-from warpbound.emulate.lane_queries import greatest, least
+from warpbound.emulate.lane_queries import every, greatest, least
 from warpbound.emulate.texture_objects import Texture
 from warpbound.quick_dataclasses import dataclass
 
@@ -239,8 +239,13 @@ class Image:
 
     def _of_several(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.int64] | Fault:
         """`places` for lanes that access several arrays."""
-        if self._good(addresses, width).all() and not _misaligned(addresses, width):
-            return ((addresses - np.uint64(BASE)) & self._in_slot).view(np.int64)
+        relative = addresses - np.uint64(BASE)  # of an address below: beyond every slot
+        number = (relative >> self._slot).view(np.int64)
+        if greatest(number) < len(self.allocations):
+            places = (relative & self._in_slot).view(np.int64)
+            inside = every(places >= self._start_array[number]) and every(places + width <= self._ends[width][number])
+            if inside and not _misaligned(addresses, width):
+                return places
         return self._fault(addresses, width)
 
     def _fill(self, places: NDArray[np.int64], width: int) -> None:

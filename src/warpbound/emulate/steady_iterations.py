@@ -223,8 +223,10 @@ class SteadyIterations:
         at, step = now.addresses[lanes].astype(np.int64), step[lanes]
         if not step.any():
             return int(ENDLESS)
-        if spaces != {"global"}:
+        if spaces == {"shared"}:
             return self._until_outside_window(now.instruction, at, step)
+        if spaces != {"global"}:
+            return 0
         size, limit = lane_bytes(self.chunk.kernel.program.instructions[now.instruction]), int(ENDLESS)
         for array in self.chunk.kernel.memory.image.allocations:
             inside = (at >= array.start) & (at < array.end)

@@ -14,7 +14,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.distinct_values import among, distinct
+from warpbound.distinct_values import begins, distinct
 from warpbound.memory.address_arithmetic import Address
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
@@ -56,24 +56,30 @@ def _of_group(
     step = gcd(*(addresses[place].step for place in places))  # so that row i of each is the same warp and alignment
     lanes = [rows(replace(addresses[place], step=step), threads) for place in places]
     picked = distinct(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
-    lanes_sectors = [
+    inner_step = addresses[places[0]].inner_step
+    touched = [np.zeros(0, np.int64)]  # before the first access, then by each of them
+    if inner_step and abs(inner_step) < NEAR:
+        touched = [np.concatenate([
+            _sectors(lane[picked].astype(np.int64) - inner_step, active[picked], lane_bytes(instruction))
+            for (lane, active), instruction in zip(lanes, own, strict=True)
+        ])]  # fmt: skip
+    touched += [
         _sectors(lane[picked].astype(np.int64), active[picked], lane_bytes(instruction))
         for (lane, active), instruction in zip(lanes, own, strict=True)
     ]
-    inner_step = addresses[places[0]].inner_step
-    sectors_before = np.zeros(0, np.int64)
-    if inner_step and abs(inner_step) < NEAR:
-        before = [
-            _sectors(lane[picked].astype(np.int64) - inner_step, active[picked], lane_bytes(instruction))
-            for (lane, active), instruction in zip(lanes, own, strict=True)
-        ]
-        sectors_before = distinct(np.concatenate(before))
-    shares: dict[Place, float] = {}
-    for place, sectors in zip(places, lanes_sectors, strict=True):
-        fresh = sectors[~among(sectors, sectors_before)]
-        shares[place] = len(fresh) / len(sectors) if len(sectors) else 1.0
-        sectors_before = distinct(np.concatenate([sectors_before, fresh]))
-    return shares
+    fresh, counts = _first_of(touched)[1:], [len(sectors) for sectors in touched[1:]]
+    return {
+        place: float(new / count) if count else 1.0 for place, new, count in zip(places, fresh, counts, strict=True)
+    }
+
+
+def _first_of(touched: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+    """How many sectors each list is the first to have, (lists,)."""
+    sectors = np.concatenate(touched)
+    order = np.argsort(sectors, kind="stable")
+    first = order[begins(sectors[order])]
+    lists = np.repeat(np.arange(len(touched)), [len(each) for each in touched])
+    return np.bincount(lists[first], minlength=len(touched))
 
 
 def _sectors(lanes: NDArray[np.int64], active: NDArray[np.bool_], width: int) -> NDArray[np.int64]:
