@@ -265,15 +265,11 @@ class Image:
             unfilled.make(first - start, min(last + width, end) - start - 1, self.bytes[start:end], which)
 
     def _good(self, addresses: NDArray[np.uint64], width: int) -> NDArray[np.bool_]:
-        end = BASE + (len(self.allocations) << self.slot_bits)
-        inside = (addresses >= np.uint64(BASE)) & (addresses < np.uint64(end))
-        number = np.where(inside, (addresses - np.uint64(BASE)) >> self._slot, np.uint64(0)).view(np.int64)
-        offset = ((addresses - np.uint64(BASE)) & self._in_slot).view(np.int64)
+        number, offset = self.numbers(addresses), ((addresses - np.uint64(BASE)) & self._in_slot).view(np.int64)
         if not self.allocations:
-            return inside
-        return np.asarray(
-            inside & (offset >= self._start_array[number]) & (offset + width <= self._ends[width][number])
-        )
+            return number >= 0
+        in_array = (offset >= self._start_array[number]) & (offset + width <= self._ends[width][number])
+        return np.asarray((number >= 0) & in_array)
 
     def _fault(self, addresses: NDArray[np.uint64], width: int) -> Fault:
         bad = ~self._good(addresses, width)
