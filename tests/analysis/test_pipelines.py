@@ -12,7 +12,7 @@ from warpbound.adapt.resources import demand
 from warpbound.analysis.answer import work_of
 from warpbound.analysis.case import case_of
 from warpbound.analysis.executed import served_by
-from warpbound.analysis.pipelines import recorded_course
+from warpbound.analysis.pipelines import block_timeline
 from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.timing import launch_prediction
 from warpbound.latency import waits
@@ -159,7 +159,7 @@ def test_fences_without_a_lane_cost_nothing():
     timing, levels = waits(program.instructions, case.latency, served_by(traffic)), served_by(traffic)
     own, all_on = trace.mbarrier_log, replace(trace.mbarrier_log, off=(frozenset(),) * len(trace.mbarrier_log.blocks))
     assert any(timing[at].hold for off in own.off for at in off)
-    skipped, paid = (recorded_course(case, each, timing, levels).cycles for each in (own, all_on))
+    skipped, paid = (block_timeline(case, each, timing, levels).cycles for each in (own, all_on))
     assert skipped < paid - 100
 
 

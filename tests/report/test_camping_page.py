@@ -48,7 +48,7 @@ def test_each_access_is_a_box_in_the_colour_of_its_partition() -> None:
     assert sorted(zip(numbers(third.left) + 0.5, numbers(third.bottom) + 0.5, strict=True)) == [(1, 0), (1, 1), (2, 1)]
     boxes = [layer for layer in picture.layers if isinstance(layer, Boxes)]
     assert sum(len(numbers(layer.left)) for layer in boxes) == 5
-    assert len({layer.look for layer in boxes}) == 3
+    assert len({layer.style for layer in boxes}) == 3
 
 
 @pytest.mark.cuda

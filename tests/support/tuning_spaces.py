@@ -13,7 +13,6 @@ from warpbound import Launch, launch, rank
 from warpbound.analysis.sweeps.ranking import ranked_by_time, ranking_of
 from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.measure.corpus.tuned import FOLDER
-from warpbound.report.ranking import name
 from warpbound.result.plain import plain
 
 MATRIX = 1024  # rows and columns of the product
@@ -99,7 +98,8 @@ def summary(found: Sequence[dict[str, Any]], seconds: float, spent: float) -> st
     lines = [f"{len(found)} tunings in {seconds:.1f} s, {spent:.1f} s of processors, {spent / len(found):.2f} s each"]
     for title, one in (("best", found[0]), ("worst", found[-1])):
         code, helps = one["execution"]["code"], one["whatifs"][:2]
-        lines.append(f"{title}: {1e6 * one['time_s']:.1f} us, {name(one)}: {one['bottleneck']}")
+        macros = " ".join(f"{macro}={value}" for macro, value in one["defines"].items())
+        lines.append(f"{title}: {1e6 * one['time_s']:.1f} us, {macros}: {one['bottleneck']}")
         lines += [f"    x{way['speedup']:.2f} {way['change']}: {way['why']}" for way in helps]
         lines.append(f"    {code['hot']} of {code['hot_bytes']} B, held by {code['held_by']}")
     return "\n".join(lines)

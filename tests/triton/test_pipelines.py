@@ -14,7 +14,7 @@ from support.paths import ROOT
 from warpbound.analysis.answer import work_of
 from warpbound.analysis.case import case_of
 from warpbound.analysis.executed import served_by
-from warpbound.analysis.pipelines import recorded_course
+from warpbound.analysis.pipelines import block_timeline
 from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.timing import launch_prediction
 from warpbound.latency import waits
@@ -34,7 +34,7 @@ def test_a_block_of_roles_lasts_as_long_as_its_warps_take_together(board):
     work = work_of(case)
     trace, _, traffic = work.sample_run
     levels = served_by(traffic)
-    course = recorded_course(case, trace.mbarrier_log, waits(case.program.instructions, case.latency, levels), levels)
+    course = block_timeline(case, trace.mbarrier_log, waits(case.program.instructions, case.latency, levels), levels)
     lasts = launch_prediction(case, work).residence_s * case.clock_hz
     assert work.whole.stops <= 3 < work.whole.barriers
     assert course.cycles < lasts < 1.3 * course.cycles

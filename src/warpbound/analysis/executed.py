@@ -20,7 +20,7 @@ from warpbound.analysis.execution_summary import (
 )
 from warpbound.analysis.longest_block import longest_warp
 from warpbound.analysis.partition_traffic import partition_traffic
-from warpbound.analysis.pipelines import ASSUMED, NOTE, held, pipelines, recorded_course, whole_block
+from warpbound.analysis.pipelines import ASSUMED, NOTE, block_timeline, held, pipelines, whole_block
 from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_block_start
 from warpbound.distinct_values import distinct
@@ -257,7 +257,7 @@ def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ..
     """Whether waits at mbarriers are timed, and on what that rests."""
     if trace.mbarrier_log is None:
         return ()
-    timed = recorded_course(case, trace.mbarrier_log, _waits(case, traffic), served_by(traffic))
+    timed = block_timeline(case, trace.mbarrier_log, _waits(case, traffic), served_by(traffic))
     return (ASSUMED,) if timed is not None and timed.fills else () if timed is not None else (NOTE,)
 
 

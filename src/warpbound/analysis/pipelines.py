@@ -139,7 +139,7 @@ def _paces(case: Case, shares: Shares) -> dict[Binds, float]:
     }
 
 
-def _crowded(block: Block) -> tuple[CopyEngine, Binds] | None:
+def _bandwidth_bound(block: Block) -> tuple[CopyEngine, Binds] | None:
     """The copy engine while the whole GPU runs, and the resource that paces copies without pauses.
 
     As if alone on the GPU, unless L2 or DRAM would then be busy all the time. None as for `Block.course`.
@@ -165,17 +165,17 @@ def held(case: Case, trace: Trace, waits: tuple[Wait, ...], levels: Served) -> t
     if trace.mbarrier_log is None:
         return waits
     block = Block(case, trace.mbarrier_log, waits, levels)
-    course = recorded_course(case, trace.mbarrier_log, waits, levels)
+    course = block_timeline(case, trace.mbarrier_log, waits, levels)
     if course is None:
         return waits
     return _behind_others(case, course, _held_on_average(block, course, range(len(trace.mbarrier_log.blocks)), waits))
 
 
-def held_alone(
+def mbarrier_waits_per_warp(
     case: Case, mbarrier_log: MbarrierLog, waits: tuple[Wait, ...], means: tuple[Wait, ...], levels: Served
 ) -> tuple[tuple[Wait, ...], ...]:
     """For each warp of the block the waits with its own at mbarriers; means : as of `held`. None: they are unknown."""
-    block, course = Block(case, mbarrier_log, waits, levels), recorded_course(case, mbarrier_log, waits, levels)
+    block, course = Block(case, mbarrier_log, waits, levels), block_timeline(case, mbarrier_log, waits, levels)
     if course is None:
         return ()
     tests = _executions(block.mbarrier_log, range(len(mbarrier_log.blocks)))
@@ -194,10 +194,10 @@ def whole_block(
     Of equal warps, the one that ends last represents all. means : see `held`.
     """
     mbarrier_log = trace.mbarrier_log
-    course = recorded_course(case, mbarrier_log, waits, levels) if mbarrier_log else None
+    course = block_timeline(case, mbarrier_log, waits, levels) if mbarrier_log else None
     if mbarrier_log is None or course is None or max(map(len, mbarrier_log.streams)) > LONGEST_STREAM:
         return ()
-    own_waits = held_alone(case, mbarrier_log, waits, means, levels)
+    own_waits = mbarrier_waits_per_warp(case, mbarrier_log, waits, means, levels)
     alike: defaultdict[tuple[bytes, tuple[int, ...]], list[int]] = defaultdict(list)
     for warp, (stream, joins) in enumerate(zip(mbarrier_log.streams, joint_waits(mbarrier_log, course), strict=True)):
         alike[stream.tobytes(), joins].append(warp)
@@ -242,7 +242,7 @@ def _waits_for_products(instruction: Instruction) -> bool:
     return instruction.opcode == "WARPGROUP" and "DEPBAR" in instruction.modifiers
 
 
-def recorded_course(case: Case, mbarrier_log: MbarrierLog, waits: Sequence[Wait], levels: Served) -> Timeline | None:
+def block_timeline(case: Case, mbarrier_log: MbarrierLog, waits: Sequence[Wait], levels: Served) -> Timeline | None:
     """A block with its copies alone on the GPU; None if its warps wait for events that were not recorded."""
     block = Block(case, mbarrier_log, waits, levels)
     return block.course(_engine(block))
@@ -278,24 +278,24 @@ def pipelines(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -
     if trace.mbarrier_log is None:
         return [], []
     block = Block(case, trace.mbarrier_log, waits, levels)
-    crowded = _crowded(block)
-    course = block.course(crowded[0]) if crowded else None
-    if crowded is None or course is None:
+    bandwidth_bound = _bandwidth_bound(block)
+    course = block.course(bandwidth_bound[0]) if bandwidth_bound else None
+    if bandwidth_bound is None or course is None:
         return [], []
     rows, changes = list[Pipeline](), list[WhatIf]()
     for ring in rings(course, block.line):
-        times = _times(block, crowded[0], ring, course.cycles)
-        rows.append(_row(block, course, (ring, times), crowded[1]))
+        times = _times(block, bandwidth_bound[0], ring, course.cycles)
+        rows.append(_row(block, course, (ring, times), bandwidth_bound[1]))
         changes += _changes(case, ring, times, course.cycles)
     return rows, changes
 
 
-def _times(block: Block, crowded: CopyEngine, ring: Ring, cycles: float) -> dict[int, float]:
+def _times(block: Block, bandwidth_bound: CopyEngine, ring: Ring, cycles: float) -> dict[int, float]:
     """Cycles of the block by the number of stages: one more than there are, and fewer until they take longer."""
     times = {ring.stages: cycles}
     for stages in (ring.stages + 1, *range(ring.stages - 1, 0, -1)):
         other = with_stages(block.mbarrier_log, ring, stages)
-        course = block.with_mbarrier_log(other, crowded) if other else None
+        course = block.with_mbarrier_log(other, bandwidth_bound) if other else None
         if course is not None:
             times[stages] = course.cycles
         if stages < ring.stages and times.get(stages, 0.0) > ALIKE * cycles:

@@ -42,7 +42,7 @@ class Wait:
     plain: Mask = field(repr=False)
 
 
-def alike_by_warp(lanes: Mask, masks: NDArray[np.uint32]) -> Iterator[tuple[NDArray[np.uint32], Mask]]:
+def same_mask_per_warp(lanes: Mask, masks: NDArray[np.uint32]) -> Iterator[tuple[NDArray[np.uint32], Mask]]:
     """Splits `lanes` so that all lanes of one warp share a mask; yields that mask for every lane, and the part."""
     rest = lanes.copy()
     while some(rest):
@@ -112,7 +112,7 @@ class Groups:
             waiting |= wait.lanes
         stuck, best = np.repeat(ballots(self.alive & ~waiting), LANES), None
         for key, wait in self.converging.items():
-            for need, alike in alike_by_warp(wait.lanes & (wait.need & stuck == 0), wait.need):
+            for need, alike in same_mask_per_warp(wait.lanes & (wait.need & stuck == 0), wait.need):
                 if key != WARPSYNC and (best is None or _fewest(need, alike) < best[0]):
                     best = _fewest(need, alike), key, alike
         if best is None:
@@ -176,7 +176,7 @@ class Groups:
     def leave(self, register: int, lanes: Mask) -> None:
         """BREAK: lanes take themselves out of the barrier of the lanes they share it with."""
         row, wait = self.x.convergence[register], self.converging.get(register)
-        for lanes_of_mask, alike in alike_by_warp(lanes, row):
+        for lanes_of_mask, alike in same_mask_per_warp(lanes, row):
             leaving = np.repeat(ballots(alike), LANES)
             for masks in (row,) if wait is None else (row, wait.need):
                 masks[masks == lanes_of_mask] &= ~leaving[masks == lanes_of_mask]
@@ -192,7 +192,7 @@ class Groups:
         """Lanes whose needed lanes all wait for them, too, and possibly for others."""
         own = np.uint32(1) << (np.arange(len(wait.lanes)) % LANES).astype(np.uint32)
         arrived = np.zeros_like(wait.need)
-        for need, alike in alike_by_warp(wait.lanes, wait.need):
+        for need, alike in same_mask_per_warp(wait.lanes, wait.need):
             arrived |= np.where(need & own, np.repeat(ballots(alike), LANES), np.uint32(0))
         missing = wait.need & np.repeat(ballots(self.alive), LANES) & ~arrived
         return np.asarray(wait.lanes & (missing == 0))
@@ -200,7 +200,7 @@ class Groups:
     def _together(self, wait: Wait) -> Mask:
         """Lanes whose needed lanes all wait for the same set: recursion reuses a barrier register."""
         living, free = ballots(self.alive), np.zeros_like(wait.lanes)
-        for need, alike in alike_by_warp(wait.lanes, wait.need):
+        for need, alike in same_mask_per_warp(wait.lanes, wait.need):
             free |= alike & (need & np.repeat(living & ~ballots(alike), LANES) == 0)
         return free
 

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
+from warpbound.report.figures.picture import Axis, Curve, Layer, Picture, Points, Style
 from warpbound.report.formatting import count
 from warpbound.sweeping.pareto_fronts import (
     OBJECTIVES,
@@ -28,9 +28,9 @@ TIMES = " times"  # end of the columns that hold a parameter over the board's ow
 MOST_DRAWN = 1500  # points of a board that are not on the front
 MOST_NUMBERS = 15
 DECADE = 10.0      # largest over least value from which an axis is logarithmic
-_LOOKS = (
-    Look("blue", symbol="circle"), Look("green", symbol="square"), Look("orange", symbol="diamond"),
-    Look("sky", symbol="triangle-up"), Look("purple", symbol="x"), Look("muted", symbol="circle"),
+_STYLES = (
+    Style("blue", symbol="circle"), Style("green", symbol="square"), Style("orange", symbol="diamond"),
+    Style("sky", symbol="triangle-up"), Style("purple", symbol="x"), Style("muted", symbol="circle"),
 )  # fmt: skip
 
 
@@ -117,9 +117,9 @@ def _axis(name: str, values: NDArray[np.float64]) -> Axis:
 def _clouds(plane_: Plane) -> Iterator[Layer]:
     for number, (gpu, points) in enumerate(plane_.boards.items()):
         x, y = _thinned(points)
-        look = _LOOKS[min(number, len(_LOOKS) - 1)]
-        small = Look(look.colour, symbol=look.symbol, width=0.0)
-        yield Points(gpu, x, y, look=small)
+        style = _STYLES[min(number, len(_STYLES) - 1)]
+        small = Style(style.colour, symbol=style.symbol, width=0.0)
+        yield Points(gpu, x, y, style=small)
 
 
 def _thinned(points: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -132,12 +132,12 @@ def _front(plane_: Plane) -> Iterator[Layer]:
     if not plane_.front:
         return
     x, y = plane_.front_at
-    look = Look("vermilion", symbol="circle", width=1.5)
-    yield Curve("front", np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1], look)
+    style = Style("vermilion", symbol="circle", width=1.5)
+    yield Curve("front", np.repeat(x, 2)[1:], np.repeat(y, 2)[:-1], style)
     step = -(-len(x) // MOST_NUMBERS)
     numbers = tuple(str(place + 1) if place % step == 0 else "" for place in range(len(x)))
     hover = tuple(" ".join(filter(None, (point.gpu, point.defines, _values(point)))) for point in plane_.front)
-    yield Points("", x, y, numbers, look, "top right", hover)
+    yield Points("", x, y, numbers, style, "top right", hover)
 
 
 def _values(point: FrontPoint) -> str:

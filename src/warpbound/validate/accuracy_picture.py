@@ -2,22 +2,22 @@
 
 import numpy as np
 
-from warpbound.report.figures.picture import Axis, Band, Curve, Layer, Look, Picture, Points
+from warpbound.report.figures.picture import Axis, Band, Curve, Layer, Picture, Points, Style
 from warpbound.validate.interval_calibration import is_judged
 from warpbound.validate.judged_row import Result
 from warpbound.validate.results import Validation
 from warpbound.validate.row_prediction import HEADLINE
 
 CLASSES = {  # class of the prediction's form error -> name, colour and symbol in the picture
-    "launch": ("the launch itself", Look("muted", symbol="pentagon", width=0)),
-    "dram": ("DRAM", Look("blue", symbol="circle", width=0)),
-    "l2": ("L2", Look("green", symbol="diamond", width=0)),
-    "across L2": ("L2", Look("green", symbol="diamond", width=0)),
-    "edge of L2": ("L2", Look("green", symbol="diamond", width=0)),
-    "l1": ("L1", Look("orange", symbol="square", width=0)),
-    "edge of L1": ("L1", Look("orange", symbol="square", width=0)),
-    "latency": ("latency", Look("purple", symbol="triangle-up", width=0)),
-    "sm": ("pipes, shared memory and issue", Look("vermilion", symbol="x", width=0)),
+    "launch": ("the launch itself", Style("muted", symbol="pentagon", width=0)),
+    "dram": ("DRAM", Style("blue", symbol="circle", width=0)),
+    "l2": ("L2", Style("green", symbol="diamond", width=0)),
+    "across L2": ("L2", Style("green", symbol="diamond", width=0)),
+    "edge of L2": ("L2", Style("green", symbol="diamond", width=0)),
+    "l1": ("L1", Style("orange", symbol="square", width=0)),
+    "edge of L1": ("L1", Style("orange", symbol="square", width=0)),
+    "latency": ("latency", Style("purple", symbol="triangle-up", width=0)),
+    "sm": ("pipes, shared memory and issue", Style("vermilion", symbol="x", width=0)),
 }
 NEAR = 0.2            # per unit of the measured time: the band in the picture
 PLACES_A_DECADE = 100  # launches closer than this are drawn as a single point
@@ -30,12 +30,12 @@ def picture(validation: Validation) -> Picture:
     first, last = 0.7 * float(times.min()), 1.4 * float(times.max())
     ends = np.array([first, last])
     layers: list[Layer] = [
-        Band(f"within {100 * NEAR:.0f} %", ends, (1 - NEAR) * ends, (1 + NEAR) * ends, Look("muted")),
-        Curve("predicted = measured", ends, ends, Look("ink", width=1.0)),
+        Band(f"within {100 * NEAR:.0f} %", ends, (1 - NEAR) * ends, (1 + NEAR) * ends, Style("muted")),
+        Curve("predicted = measured", ends, ends, Style("ink", width=1.0)),
     ]
-    for name, look in dict(CLASSES.values()).items():
+    for name, style in dict(CLASSES.values()).items():
         places = _places([r for r in rows if CLASSES[r.binds][0] == name])
-        layers.append(Points(name, places[:, 0], places[:, 1], look=look))
+        layers.append(Points(name, places[:, 0], places[:, 1], style=style))
     return Picture(
         title="Predicted against measured time of a launch",
         x=Axis("measured", "us", "log", (first, last)),

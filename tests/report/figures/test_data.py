@@ -83,7 +83,7 @@ def test_roofs_meet_at_their_ridges_and_equal_traffic_shares_a_mark() -> None:
     assert isinstance(marks, Points)
     assert marks.texts == ("L2, L1", "DRAM")
     assert list(np.asarray(marks.x)) == [10.0, 100.0]
-    widths = {layer.name: layer.look.width for layer in picture.layers if isinstance(layer, Curve) and layer.look}
+    widths = {layer.name: layer.style.width for layer in picture.layers if isinstance(layer, Curve) and layer.style}
     assert widths["DRAM, achievable"] < widths["L2"] == widths["FP32"]
 
 

@@ -16,7 +16,7 @@ from warpbound import machine
 from warpbound.errors import WarpboundError
 from warpbound.report import figures
 from warpbound.report.figures import drawing
-from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Picture
+from warpbound.report.figures.picture import Axis, Curve, Drawable, Picture, Style
 from warpbound.report.figures.theme import CYCLE, DARK, FILLS, LIGHT, OKABE_ITO, Theme
 
 each = pytest.mark.parametrize("picture", GALLERY.values(), ids=GALLERY)
@@ -53,8 +53,8 @@ def test_it_is_plain_json(picture: Drawable) -> None:
 def test_lines_differ_in_more_than_colour(picture: Drawable) -> None:
     for one in plots(picture):
         curves = [layer for layer in one.layers if isinstance(layer, Curve)]
-        looks = [layer.look or CYCLE[n % len(CYCLE)] for n, layer in enumerate(curves)]
-        told = [(look.dash, look.width, curve.marks) for look, curve in zip(looks, curves, strict=True)]
+        styles = [layer.style or CYCLE[n % len(CYCLE)] for n, layer in enumerate(curves)]
+        told = [(style.dash, style.width, curve.marks) for style, curve in zip(styles, curves, strict=True)]
         assert len(set(told)) == len(told)
 
 
@@ -132,7 +132,7 @@ def mixed(colour: str, share: float, paper: str) -> str:
 @pytest.mark.parametrize("seen", SEEN)
 def test_areas_are_told_apart_with_any_colour_sight_and_carry_text(theme: Theme, seen: str) -> None:
     """Two colours differ at a glance from a distance of about 5 on; every two areas are 9 apart."""
-    areas = [mixed(theme.colours[look.colour], look.fill, theme.paper) for look in FILLS]
+    areas = [mixed(theme.colours[style.colour], style.fill, theme.paper) for style in FILLS]
     apart = [float(np.linalg.norm(lab(a, seen) - lab(b, seen))) for a, b in combinations(areas, 2)]
     assert min(apart) > 9.0
     assert min(contrast(area, theme.colours["ink"]) for area in areas) >= 4.5
@@ -141,9 +141,9 @@ def test_areas_are_told_apart_with_any_colour_sight_and_carry_text(theme: Theme,
 @pytest.mark.parametrize("theme", [LIGHT, DARK], ids=lambda theme: theme.name)
 @pytest.mark.parametrize("seen", SEEN)
 def test_lines_are_told_apart_by_colour_too_with_any_sight(theme: Theme, seen: str) -> None:
-    lines = [theme.colours[look.colour] for look in CYCLE]
+    lines = [theme.colours[style.colour] for style in CYCLE]
     assert min(float(np.linalg.norm(lab(a, seen) - lab(b, seen))) for a, b in combinations(lines, 2)) > 6.0
-    assert len({(look.dash, look.symbol) for look in CYCLE}) == len(CYCLE)
+    assert len({(style.dash, style.symbol) for style in CYCLE}) == len(CYCLE)
 
 
 def test_the_palette_is_okabe_and_itos() -> None:
@@ -200,7 +200,7 @@ def test_panels_share_one_legend_and_do_not_overlap() -> None:
 
 def test_a_look_of_its_own_comes_before_the_cycle() -> None:
     picture = Picture(
-        "t", Axis("x"), Axis("y"), (Curve("a", [1.0], [1.0], Look("green")), Curve("b", [1.0], [1.0])), "s"
+        "t", Axis("x"), Axis("y"), (Curve("a", [1.0], [1.0], Style("green")), Curve("b", [1.0], [1.0])), "s"
     )  # fmt: skip
     lines = [trace["line"]["color"] for trace in drawing.spec(picture)["data"]]
     assert lines == [OKABE_ITO["green"], OKABE_ITO["blue"]]

@@ -14,7 +14,7 @@ def test_many_series_are_told_apart() -> None:
     series = [{"name": str(n), "x": [1.0, 2.0], "y": [1.0, 2.0]} for n in range(40)]
     axes = {"x": {"label": "x"}, "y": {"label": "y"}}
     picture = figures.recorded({"title": "many", "source": "a paper", "series": series} | axes)
-    told = {(layer.look, layer.marks) for layer in picture.layers if isinstance(layer, Curve)}
+    told = {(layer.style, layer.marks) for layer in picture.layers if isinstance(layer, Curve)}
     assert len(told) == 40
 
 

@@ -70,7 +70,7 @@ def test_a_timeline_stops_where_it_is_told() -> None:
 
 def test_warps_in_time_have_one_colour_for_each_kind() -> None:
     picture = figures.warps_in_time(spans("hong_kim_2009:fig-5b"), "case 2")
-    colours = {layer.name: layer.look.colour for layer in picture.layers if isinstance(layer, Boxes) and layer.look}
+    colours = {layer.name: layer.style.colour for layer in picture.layers if isinstance(layer, Boxes) and layer.style}
     assert colours == {
         "issues or computes": "blue", "waits for memory": "vermilion", "waits for something else": "green",
     }  # fmt: skip

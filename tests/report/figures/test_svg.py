@@ -17,14 +17,14 @@ from warpbound.report.figures.picture import (
     Boxes,
     Curve,
     Drawable,
-    Look,
     Picture,
     Points,
     Rule,
+    Style,
 )
 from warpbound.report.figures.svg.marks import NEAR, polyline, thinned
 from warpbound.report.figures.svg.scales import FAR, Scale, scale, ticks
-from warpbound.report.figures.theme import DARK, LIGHT, with_looks
+from warpbound.report.figures.theme import DARK, LIGHT, with_styles
 
 each = pytest.mark.parametrize("picture", GALLERY.values(), ids=GALLERY)
 NAMESPACE = "{http://www.w3.org/2000/svg}"
@@ -57,7 +57,7 @@ def test_title_axes_legend_and_source_are_written(picture: Drawable) -> None:
     assert picture.title in said
     assert "Source: " + picture.source.split(",")[0] in " ".join(said)
     names = {
-        layer.name for one in plots(picture) for layer, _ in with_looks(one.layers) if not isinstance(layer, Rule)
+        layer.name for one in plots(picture) for layer, _ in with_styles(one.layers) if not isinstance(layer, Rule)
     }
     for name in names - {""}:
         assert said.count(name) >= 1
@@ -86,7 +86,7 @@ def test_colours_are_classes_that_both_modes_define(picture: Drawable) -> None:
 
 
 def one(x: list[float], y: list[float], **axis: Any) -> Picture:
-    return Picture("t", Axis("x", **axis), Axis("y", span=(0.0, 10.0)), (Curve("a", x, y, Look("blue")),), "s")
+    return Picture("t", Axis("x", **axis), Axis("y", span=(0.0, 10.0)), (Curve("a", x, y, Style("blue")),), "s")
 
 
 def path(picture: Picture) -> list[tuple[float, float]]:
@@ -125,7 +125,7 @@ def test_a_reversed_axis_runs_the_other_way() -> None:
 def test_gaps_interrupt_a_line_and_have_no_mark() -> None:
     values = np.array([1.0, np.nan, 3.0])
     assert polyline(values, values) == "M1 1M3 3"
-    picture = Picture("t", Axis("x"), Axis("y"), (Points("a", [1.0, np.nan], [1.0, 2.0], (), Look("green")),), "s")
+    picture = Picture("t", Axis("x"), Axis("y"), (Points("a", [1.0, np.nan], [1.0, 2.0], (), Style("green")),), "s")
     paths = tree(picture).iter(f"{NAMESPACE}path")
     marks, swatch = (one.get("d") for one in paths if "f-green" in (one.get("class") or ""))
     assert marks.count("M") == swatch.count("M") == 1

@@ -11,7 +11,7 @@ from warpbound.models.interval_analysis import Inputs, enough_threads, enough_th
 from warpbound.page.sliders import Control, real_slider, whole_slider
 from warpbound.page.subject import Subject
 from warpbound.page.views.view import Values, ViewOutput
-from warpbound.report.figures.picture import Axis, Bars, Curve, Look, Picture, Rule
+from warpbound.report.figures.picture import Axis, Bars, Curve, Picture, Rule, Style
 
 NOTES = 'Lecture notes "Interval Analysis"'
 WORDS = {  # key -> label, unit, value
@@ -77,7 +77,7 @@ def _of_product(subject: Subject, values: Values) -> ViewOutput:
 def _curves(at: Reals, lines: dict[str, tuple[Reals, Reals]], size: float) -> Picture:
     colours = ("blue", "vermilion", "green")
     layers = [
-        Curve(f"{kind}, {name}", at, line, Look(colour, dash))
+        Curve(f"{kind}, {name}", at, line, Style(colour, dash))
         for (name, pair), colour in zip(lines.items(), colours, strict=True)
         for kind, line, dash in zip("PQ", pair, ("solid", "dash"), strict=True)
     ]
@@ -118,8 +118,8 @@ def _of_loops(subject: Subject) -> ViewOutput:
         x=Axis("threads", "per SM", span=(0.0, 1.1 * max(float(p.max()), float(q.max()), resident))),
         y=Axis("loop", names=names, span=(len(complete_loops) - 0.4, -0.6)),
         layers=(
-            Bars("P, for DRAM", rows - 0.2, rows * 0.0, p, tuple(f"{threads:.4g}" for threads in p), Look("blue")),
-            Bars("Q, for issue", rows + 0.2, rows * 0.0, q, tuple(f"{threads:.4g}" for threads in q), Look("orange")),
+            Bars("P, for DRAM", rows - 0.2, rows * 0.0, p, tuple(f"{threads:.4g}" for threads in p), Style("blue")),
+            Bars("Q, for issue", rows + 0.2, rows * 0.0, q, tuple(f"{threads:.4g}" for threads in q), Style("orange")),
             *rule,
         ),
         source=f"{NOTES}; latency, traffic and issue of the compiled loop",

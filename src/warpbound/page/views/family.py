@@ -14,7 +14,7 @@ from warpbound.page.sliders import Control, counting, real_slider, whole_slider
 from warpbound.page.subject import Subject
 from warpbound.page.views.view import Values, ViewOutput
 from warpbound.report import figures
-from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Picture, Points, Rule
+from warpbound.report.figures.picture import Axis, Curve, Drawable, Picture, Points, Rule, Style
 from warpbound.report.figures.throughput import VOLKOV
 from warpbound.simulate import timelines
 from warpbound.simulate.experiment import Experiment, Launch, Stream
@@ -94,7 +94,7 @@ def models_compared(subject: Subject, values: Values) -> ViewOutput:
     )
     top = 1.6 * float(np.max(lines[REFERENCE]))
     curves = [
-        Curve(name, at, np.where((line <= top) & (line >= 0), line, np.nan), _look(name))
+        Curve(name, at, np.where((line <= top) & (line >= 0), line, np.nan), _style(name))
         for name, line in lines.items()
     ]
     picture = Picture(
@@ -110,8 +110,8 @@ def models_compared(subject: Subject, values: Values) -> ViewOutput:
     return ViewOutput(picture, words)
 
 
-def _look(name: str) -> Look | None:
-    return Look("ink", width=3.6) if name == REFERENCE else None
+def _style(name: str) -> Style | None:
+    return Style("ink", width=3.6) if name == REFERENCE else None
 
 
 def envelopes(subject: Subject, values: Values) -> Drawable | None:
@@ -144,7 +144,7 @@ def load(subject: Subject, values: Values) -> ViewOutput:
     )
     memory = contention.Memory(sm.contention.unloaded, sm.contention.growth, (sm.memory_throughput * per_s,))
     picture = figures.latency_against_throughput({subject.gpu.name: memory}, {}, "GB/s", f"{VOLKOV}, section 6.4")
-    here = Points("these warps", [rate * per_s], [latency], (), Look("vermilion"))
+    here = Points("these warps", [rate * per_s], [latency], (), Style("vermilion"))
     return ViewOutput(replace(picture, layers=(*picture.layers, here)), words)
 
 
@@ -161,8 +161,8 @@ def load_over_warps(subject: Subject, values: Values) -> Drawable | None:
         x=Axis("resident warps", "warps per SM", span=(0.0, float(sm.max_warps))),
         y=Axis("throughput", "GB/s", span=(0.0, 1.1 * float(np.max(without)))),
         layers=(
-            Curve("constant latency", at, without, Look("muted", "dash")),
-            Curve("latency that grows with load", at, with_waiting, Look("ink", width=3.2)),
+            Curve("constant latency", at, without, Style("muted", "dash")),
+            Curve("latency that grows with load", at, with_waiting, Style("ink", width=3.2)),
             Rule(warps, f"{warps:.0f} warps"),
         ),
         source=f"{VOLKOV}, section 6.5",

@@ -8,14 +8,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.memory import banks, coalescing
-from warpbound.report.figures.picture import Axis, Boxes, Layer, Look, Picture
+from warpbound.report.figures.picture import Axis, Boxes, Layer, Picture, Style
 from warpbound.report.figures.theme import FILLS
 
 ARCH = 80
 SECTOR_B, LINE_B, WORD_B = 32, 128, 4
 MOST_LINES, FEW_LINES = 40, 12  # rows of a sector map; a map of more rows has lower ones
 LANES_NAMED = 4  # lanes named in a box
-_MOVED, _STAYS = Look("blue"), Look("muted", fill=0.08)
+_MOVED, _STAYS = Style("blue"), Style("muted", fill=0.08)
 VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 
 
@@ -67,12 +67,12 @@ def _bytes_asked(addresses: NDArray[np.uint64], width: int) -> int:
 
 
 def _boxes(
-    name: str, places: list[tuple[int, int]], rows: list[int], look: Look, texts: tuple[str, ...] = ()
+    name: str, places: list[tuple[int, int]], rows: list[int], style: Style, texts: tuple[str, ...] = ()
 ) -> Boxes:
     """Unit boxes, a little apart, at (row, column) places."""
     x = np.array([column for _, column in places], dtype=np.float64)
     y = np.array([rows.index(row) for row, _ in places], dtype=np.float64)
-    return Boxes(name, x - 0.47, x + 0.47, y - 0.43, y + 0.43, texts, look)
+    return Boxes(name, x - 0.47, x + 0.47, y - 0.43, y + 0.43, texts, style)
 
 
 def _span(lanes: list[int]) -> str:
@@ -99,8 +99,8 @@ def bank_map(addresses: NDArray[np.uint64], title: str = "Banks of one shared-me
         x = np.array([bank for bank, _ in here], dtype=np.float64)
         y = np.full(len(here), float(height))
         texts = tuple(str(lanes[0]) if len(lanes) == 1 else f"{lanes[0]}+" for _, lanes in here)
-        look = FILLS[height % len(FILLS)]
-        layers.append(Boxes(f"wavefront {height + 1}", x - 0.46, x + 0.46, y - 0.45, y + 0.45, texts, look))
+        style = FILLS[height % len(FILLS)]
+        layers.append(Boxes(f"wavefront {height + 1}", x - 0.46, x + 0.46, y - 0.45, y + 0.45, texts, style))
     return Picture(
         title=title,
         x=Axis("bank", span=(-0.6, banks.BANKS - 0.4)),

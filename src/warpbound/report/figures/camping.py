@@ -15,11 +15,11 @@ from warpbound.report.figures.picture import (
     Bars,
     Boxes,
     Curve,
-    Look,
     Numbers,
     Panels,
     Picture,
     Rule,
+    Style,
     numbers,
 )
 from warpbound.report.figures.theme import FILLS, PREDICTION
@@ -50,9 +50,9 @@ def camping_band(warps_per_sm: Numbers, best_s: Numbers, worst_s: Numbers, appli
         x=Axis("active warps", "warps per SM", span=(0.0, float(warps.max()) + 1.0)),
         y=Axis("time of the kernel", unit, span=(0.0, 1.1 * per_second * longest)),
         layers=(
-            Band("between no camping and the worst", warps, best, worst, Look("sky", "solid")),
-            Curve("worst: all warps on one partition", warps, worst, Look("vermilion", "dash"), "square"),
-            Curve("best: partitions evenly used", warps, best, Look("blue", "solid"), "diamond"),
+            Band("between no camping and the worst", warps, best, worst, Style("sky", "solid")),
+            Curve("worst: all warps on one partition", warps, worst, Style("vermilion", "dash"), "square"),
+            Curve("best: partitions evenly used", warps, best, Style("blue", "solid"), "diamond"),
             *points,
         ),
         source=SOURCE,
@@ -75,10 +75,10 @@ def partition_map(
     every = max(1, max(rows, columns) // MOST_TILES_WITH_TEXT)
     layers = []
     for number in np.unique(partition_of):
-        here, look = partition_of == number, FILLS[int(number) % len(FILLS)]
+        here, style = partition_of == number, FILLS[int(number) % len(FILLS)]
         texts = tuple("" if block % every else str(block) for block in block_of[here & has_block])
-        layers += [_tiles(f"partition {number}", here & has_block, texts, look)] if (here & has_block).any() else []
-        layers += [_stripes(here & ~has_block, replace(look, fill=PALE))] if (here & ~has_block).any() else []
+        layers += [_tiles(f"partition {number}", here & has_block, texts, style)] if (here & has_block).any() else []
+        layers += [_stripes(here & ~has_block, replace(style, fill=PALE))] if (here & ~has_block).any() else []
     return Picture(
         title=title,
         x=Axis("column of tiles", span=(-0.5, columns - 0.5)),
@@ -89,17 +89,17 @@ def partition_map(
     )
 
 
-def _tiles(name: str, here: NDArray[np.bool_], texts: tuple[str, ...], look: Look) -> Boxes:
+def _tiles(name: str, here: NDArray[np.bool_], texts: tuple[str, ...], style: Style) -> Boxes:
     row, column = np.nonzero(here)
-    return Boxes(name, column - 0.5, column + 0.5, row - 0.5, row + 0.5, texts, look)
+    return Boxes(name, column - 0.5, column + 0.5, row - 0.5, row + 0.5, texts, style)
 
 
-def _stripes(here: NDArray[np.bool_], look: Look) -> Boxes:
+def _stripes(here: NDArray[np.bool_], style: Style) -> Boxes:
     """Adjacent tiles of one partition in a column as one box."""
     edges = np.diff(np.pad(here, ((1, 1), (0, 0))).astype(int), axis=0).T
     column, first = np.nonzero(edges == 1)
     _, behind = np.nonzero(edges == -1)
-    return Boxes("", column - 0.5, column + 0.5, first - 0.5, behind - 0.5, (), look)
+    return Boxes("", column - 0.5, column + 0.5, first - 0.5, behind - 0.5, (), style)
 
 
 def blocks_at_partitions(partition_at: NDArray[np.int64], source: str = SOURCE) -> Picture:
@@ -147,7 +147,7 @@ def partition_shares(bytes_at: NDArray[np.int64], source: str = SOURCE) -> Pictu
         x=Axis("share of the bytes", "%", span=(0.0, 1.1 * max(float(shares.max()), 100.0 / count))),
         y=Axis("partition", names=tuple(map(str, range(count))), span=(count - 0.4, -0.6)),
         layers=(
-            Bars("carried", range(count), [0.0] * count, shares, texts, Look("blue")),
+            Bars("carried", range(count), [0.0] * count, shares, texts, Style("blue")),
             Rule(100.0 / count, "even share"),
         ),
         source=source,

@@ -8,7 +8,7 @@ import numpy as np
 from warpbound.errors import WarpboundError
 from warpbound.report.figures.decades import prefixed, steps
 from warpbound.report.figures.picture import Axis, Drawable, Panels, Picture, Rule
-from warpbound.report.figures.theme import LIGHT, Theme, with_looks
+from warpbound.report.figures.theme import LIGHT, Theme, with_styles
 from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rule_text
 
 FONT = "system-ui, -apple-system, 'Segoe UI', 'DejaVu Sans', sans-serif"
@@ -167,12 +167,12 @@ def _panel(picture: Picture, number: int, place: Place, theme: Theme, into: tupl
     x, y = f"x{suffix}", f"y{suffix}"
     layout[f"xaxis{suffix}"] = _axis(picture.x, theme) | {"domain": list(place[:2]), "anchor": y}
     layout[f"yaxis{suffix}"] = _axis(picture.y, theme) | {"domain": list(place[2:]), "anchor": x}
-    for layer, look in with_looks(picture.layers):
+    for layer, style in with_styles(picture.layers):
         if isinstance(layer, Rule):
             layout["annotations"].append(rule_text(layer, picture, (x, y), theme))
             layout.setdefault("shapes", []).append(rule_line(layer, (x, y), theme))
             continue
-        traces = TRACES[type(layer)](layer, look, theme)
+        traces = TRACES[type(layer)](layer, style, theme)
         data += [trace | {"xaxis": x, "yaxis": y} for trace in traces]
     _second_axes(picture, number, theme, into)
 

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from warpbound.models.volkov_2016 import one_warp
-from warpbound.report.figures.picture import Arrows, Axis, Bars, Boxes, Layer, Look, Picture, Points
+from warpbound.report.figures.picture import Arrows, Axis, Bars, Boxes, Layer, Picture, Points, Style
 from warpbound.report.figures.theme import FILLS
 from warpbound.report.formatting import CAUSE_WORDS
 
@@ -17,15 +17,15 @@ VOLKOV = "V. Volkov, Understanding Latency Hiding on GPUs, EECS-2016-143"
 SMALLEST_PART = 0.005  # share of its bar below which a part is left out: too short to be visible
 SMALLEST_TEXT = 0.06  # share of the longest bar below which a part has no number
 _PARTS = {
-    "issue": Look("blue"),
-    "fixed": Look("orange", "dash"),
-    "shared": Look("green", "dot"),
-    "constant": Look("purple", "dashdot"),
-    "l1": Look("yellow"),
-    "l2": Look("sky", "8px,3px"),
-    "dram": Look("vermilion", "longdash"),
-    "barrier": Look("muted"),
-    "start": Look("muted", "dash", fill=0.2),
+    "issue": Style("blue"),
+    "fixed": Style("orange", "dash"),
+    "shared": Style("green", "dot"),
+    "constant": Style("purple", "dashdot"),
+    "l1": Style("yellow"),
+    "l2": Style("sky", "8px,3px"),
+    "dram": Style("vermilion", "longdash"),
+    "barrier": Style("muted"),
+    "start": Style("muted", "dash", fill=0.2),
 }
 
 
@@ -40,8 +40,8 @@ def latency_stack(parts: Mapping[str, Mapping[str, float]], source: str = "the s
         lengths = [parts[name].get(cause, 0.0) for name in names]
         texts = tuple(f"{length:.0f}" if length > SMALLEST_TEXT * longest else "" for length in lengths)
         starts = [tops[name] for name in names]
-        look = _PARTS.get(cause, FILLS[len(layers) % len(FILLS)])
-        layers.append(Bars(CAUSE_WORDS.get(cause, cause), range(len(names)), starts, lengths, texts, look))
+        style = _PARTS.get(cause, FILLS[len(layers) % len(FILLS)])
+        layers.append(Bars(CAUSE_WORDS.get(cause, cause), range(len(names)), starts, lengths, texts, style))
         tops = {name: tops[name] + length for name, length in zip(names, lengths, strict=True)}
     return Picture(
         title="Where the latency of one warp goes",
@@ -74,18 +74,18 @@ def execution_graph(
     """Instructions in program order, downwards, at the cycle they issue; arrows are waits, the longest path marked."""
     layers: list[Layer] = []
     groups = (
-        ("latency", [e for e in edges if not e.critical], Look("blue", "dash", width=1.2)),
-        ("longest path", [e for e in edges if e.critical], Look("vermilion", "solid", width=3.0)),
+        ("latency", [e for e in edges if not e.critical], Style("blue", "dash", width=1.2)),
+        ("longest path", [e for e in edges if e.critical], Style("vermilion", "solid", width=3.0)),
     )
-    for name, own, look in groups:
+    for name, own, style in groups:
         if own:
             layers.append(
                 Arrows(
                     name, [issue[e.start] for e in own], [e.start for e in own], [issue[e.to] for e in own],
-                    [e.to for e in own], look,
+                    [e.to for e in own], style,
                 )  # fmt: skip
             )
-    layers.append(Points("instruction", issue, range(len(names)), (), Look("ink"), hover=tuple(names)))
+    layers.append(Points("instruction", issue, range(len(names)), (), Style("ink"), hover=tuple(names)))
     critical = [e for e in edges if e.critical and e.cycles > 0]
     layers.append(
         Points(
@@ -93,7 +93,7 @@ def execution_graph(
             [(issue[e.start] + issue[e.to]) / 2 for e in critical],
             [(e.start + e.to) / 2 for e in critical],
             tuple(f"{e.cycles:.0f}" for e in critical),
-            Look("muted", symbol="line-ns"),
+            Style("muted", symbol="line-ns"),
             "top right",
         )
     )
@@ -131,9 +131,9 @@ def edges_of(program: Sequence[one_warp.Instruction], pairs: Sequence[tuple[int,
 
 
 _KINDS = {
-    "issues": Look("blue"), "issues or computes": Look("blue"), "waits for memory": Look("vermilion"),
-    "waits for something else": Look("green", fill=0.25), "waits for arithmetic": Look("orange"),
-    "waits for special registers or constants": Look("purple"), "waits for branches or barriers": Look("muted"),
+    "issues": Style("blue"), "issues or computes": Style("blue"), "waits for memory": Style("vermilion"),
+    "waits for something else": Style("green", fill=0.25), "waits for arithmetic": Style("orange"),
+    "waits for special registers or constants": Style("purple"), "waits for branches or barriers": Style("muted"),
 }  # fmt: skip
 
 
@@ -159,8 +159,8 @@ def timeline(
     for number, kind in enumerate(dict.fromkeys(event.kind for event in rows)):
         own = [event for event in rows if event.kind == kind]
         at = np.array([place[event.warp] for event in own], dtype=np.float64)
-        look = _KINDS.get(kind, FILLS[number % len(FILLS)])
-        layers.append(Boxes(kind, [e.start for e in own], [e.end for e in own], at - 0.4, at + 0.4, (), look))
+        style = _KINDS.get(kind, FILLS[number % len(FILLS)])
+        layers.append(Boxes(kind, [e.start for e in own], [e.end for e in own], at - 0.4, at + 0.4, (), style))
     first, last = min(e.start for e in rows), max(e.end for e in rows)
     many = "Each row is a warp; what overlaps in time between rows is hidden, what is alone is not."
     return Picture(

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.picture import Curve, Layer, Look, Points, Rule, Span, numbers
+from warpbound.report.figures.picture import Curve, Layer, Points, Rule, Span, Style, numbers
 
 USUAL, NARROW = (600.0, 280.0), (212.0, 242.0)  # width and height of a plot between its axes, px; NARROW: on a phone
 LETTER, LINE = 7.0, 16.0      # of its words, px
@@ -25,7 +25,7 @@ AWAY = range(-208, 209, 16)   # px up or down, farther off
 ASIDE = range(-150, 151, 20)  # px to the side
 NEAREST, AT_ONCE = 28.0, 16   # px, farther off; places that are looked at together
 _AROUND = [(float(x), float(y)) for y in AWAY for x in ASIDE if np.hypot(x, y) >= NEAREST]
-_LEADER = Look("muted", "solid", "none", width=1.0)
+_LEADER = Style("muted", "solid", "none", width=1.0)
 
 Line = tuple[NDArray[np.float64], NDArray[np.float64]]  # x and y of its points, px
 Place = tuple[float, float]  # px
@@ -79,7 +79,7 @@ def labelled(points: Points, plot: Plot, occupied: list[Box]) -> list[Layer]:
         if place != at:
             beside[number] = ""
             layers += _leader(at, place, words, side, plot)
-    return [*layers, Points(points.name, points.x, points.y, tuple(beside), points.look, tuple(sides), points.hover)]
+    return [*layers, Points(points.name, points.x, points.y, tuple(beside), points.style, tuple(sides), points.hover)]
 
 
 def lifted(rule: Rule, plot: Plot, occupied: Sequence[Box] = ()) -> Rule:

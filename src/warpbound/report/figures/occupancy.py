@@ -10,12 +10,12 @@ import numpy as np
 from warpbound import residency
 from warpbound.machine import Gpu
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.picture import Axis, Curve, Look, Panels, Picture, Points
+from warpbound.report.figures.picture import Axis, Curve, Panels, Picture, Points, Style
 from warpbound.report.figures.theme import HERE
 
 SOURCE = "NVIDIA cuda_occupancy.h, CUDA 13, as `warpbound occupancy` applies it"
 STEP_B = 1024
-_LINE = Look("blue", "solid", width=2.4)
+_LINE = Style("blue", "solid", width=2.4)
 
 
 @dataclass(frozen=True)

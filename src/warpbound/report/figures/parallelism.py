@@ -10,7 +10,7 @@ import numpy as np
 from warpbound.models import hong_kim_2009
 from warpbound.models.hong_kim_2009 import Inputs
 from warpbound.report.figures.labels import Plot, lifted
-from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture, Rule, numbers
+from warpbound.report.figures.picture import Axis, Curve, Numbers, Picture, Rule, Style, numbers
 
 SOURCE = "S. Hong, H. Kim, extended version of ISCA 2009, Figures 21 to 23"
 THREADS_PER_WARP = 32.0
@@ -23,7 +23,7 @@ def mwp_and_cwp(x: Inputs, warps: Numbers, source: str = SOURCE) -> Picture:
     own = float(hong_kim_2009.terms(x).warps)
     shapes = {name: np.broadcast_to(numbers(value), n.shape) for name, value in _lines(t, n).items()}
     top = 1.15 * max(float(shapes["MWP"].max()), float(shapes["CWP"].max()), 4.0)
-    curves = tuple(Curve(name, n, np.where(y <= top, y, np.nan), _LOOKS[name]) for name, y in shapes.items())
+    curves = tuple(Curve(name, n, np.where(y <= top, y, np.nan), _STYLES[name]) for name, y in shapes.items())
     plot = Plot.of((0.0, float(n.max())), (0.0, top), curves, ())
     here = (lifted(Rule(own, f"launch: N = {own:g}"), plot),) if own <= float(n.max()) else ()
     return Picture(
@@ -46,7 +46,7 @@ def cycles_over_warps(x: Inputs, warps: Numbers, source: str = SOURCE) -> Pictur
     parts = {name: np.broadcast_to(numbers(part), n.shape) for name, part in prediction.parts.items()}
     total = np.broadcast_to(numbers(prediction.total), n.shape)
     own = float(hong_kim_2009.terms(x).warps)
-    curves = (Curve("whole launch", n, total, _LOOKS["MWP"]),) + tuple(
+    curves = (Curve("whole launch", n, total, _STYLES["MWP"]),) + tuple(
         Curve(_PARTS[name], n, part) for name, part in parts.items() if part.any()
     )
     top = 1.1 * float(np.nanmax(total[n >= min(2.0, float(n.max()))]))
@@ -75,10 +75,10 @@ def _lines(t: hong_kim_2009.Terms, n: Numbers) -> dict[str, Numbers]:
     }
 
 
-_LOOKS = {
-    "N": Look("muted", "dot", width=1.6),
-    "MWP without bandwidth limit": Look("blue", "dash"),
-    "MWP at peak bandwidth": Look("green", "dashdot"),
-    "MWP": Look("ink", "solid", width=3.2),
-    "CWP": Look("vermilion", "longdash", width=2.6),
+_STYLES = {
+    "N": Style("muted", "dot", width=1.6),
+    "MWP without bandwidth limit": Style("blue", "dash"),
+    "MWP at peak bandwidth": Style("green", "dashdot"),
+    "MWP": Style("ink", "solid", width=3.2),
+    "CWP": Style("vermilion", "longdash", width=2.6),
 }

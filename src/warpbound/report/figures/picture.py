@@ -36,8 +36,8 @@ class Axis:
 
 
 @dataclass(frozen=True)
-class Look:
-    """The look of a layer: a colour of the theme by name, a dash, a marker, a width in pixels; fill: the share of
+class Style:
+    """How a layer is drawn: a colour of the theme by name, a dash, a marker, a width in pixels; fill: the share of
     the colour in an area's, the rest being paper. In an SVG, marks of width 0 are small and have no outline.
 
     Colours: ink, muted, blue, vermilion, green, orange, sky, purple, yellow. Dashes: solid, dash, dot, dashdot,
@@ -61,7 +61,7 @@ class Curve:
     name: str
     x: Numbers
     y: Numbers
-    look: Look | None = None
+    style: Style | None = None
     marks: str = "none"
 
 
@@ -69,15 +69,15 @@ class Curve:
 class Points:
     """Marks, each with a text beside it if there are `texts`, on the side that `place` says: one for all or one each.
 
-    `hover` is shown only when pointed at. Without a name they are not in the legend; with a look whose symbol is "none"
-    the texts stand alone.
+    `hover` is shown only when pointed at. Without a name they are not in the legend; with a style whose symbol is
+    "none" the texts stand alone.
     """
 
     name: str
     x: Numbers
     y: Numbers
     texts: tuple[str, ...] = ()
-    look: Look | None = None
+    style: Style | None = None
     place: str | tuple[str, ...] = "top center"
     hover: tuple[str, ...] = ()
 
@@ -90,7 +90,7 @@ class Band:
     x: Numbers
     low: Numbers
     high: Numbers
-    look: Look | None = None
+    style: Style | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ class Bars:
     start: Numbers
     length: Numbers
     texts: tuple[str, ...] = ()
-    look: Look | None = None
+    style: Style | None = None
 
 
 @dataclass(frozen=True)
@@ -115,7 +115,7 @@ class Boxes:
     bottom: Numbers
     top: Numbers
     texts: tuple[str, ...] = ()
-    look: Look | None = None
+    style: Style | None = None
 
 
 @dataclass(frozen=True)
@@ -127,7 +127,7 @@ class Arrows:
     y0: Numbers
     x1: Numbers
     y1: Numbers
-    look: Look | None = None
+    style: Style | None = None
 
 
 @dataclass(frozen=True)
@@ -144,7 +144,7 @@ class Rule:
     share: float = 0.66
     lift: float = 0.0
     side: str = "left"
-    look: Look = field(default_factory=lambda: Look("muted", "dot", width=1.2))
+    style: Style = field(default_factory=lambda: Style("muted", "dot", width=1.2))
 
 
 Layer = Curve | Points | Band | Bars | Boxes | Arrows | Rule

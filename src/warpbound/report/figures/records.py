@@ -49,10 +49,10 @@ def _series(line: Any, number: int, factor: float) -> Layer:
     y = factor * numbers(_get(line, "y"))
     if kind not in _KINDS:
         raise ValueError(f"series {name!r}: kind {kind!r} is none of {', '.join(_KINDS)}")
-    look, marks = nth(number)
+    style, marks = nth(number)
     if kind == "points":
-        return Points(name, x, y, (), look)
-    return Curve(name, x, y, look, look.symbol if kind == "both" else marks)
+        return Points(name, x, y, (), style)
+    return Curve(name, x, y, style, style.symbol if kind == "both" else marks)
 
 
 def _axis(axis: Any) -> Axis:

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Picture, Points
+from warpbound.report.figures.picture import Axis, Curve, Layer, Picture, Points, Style
 
 SOURCE = "S. Williams, A. Waterman, D. Patterson, Roofline, CACM 52(4), 2009"
 POINTS = 200
@@ -45,14 +45,14 @@ def roofline(roofs: Roofs, spots: Sequence[Spot] = (), source: str = SOURCE) -> 
     layers: list[Layer] = []
     for i, (name, bandwidth) in enumerate(roofs.bandwidth.items()):
         y = np.where(bandwidth * x <= top * 1.0001, bandwidth * x, np.nan)
-        layers.append(Curve(name, x, y, _look(name, roofs, _SLANTED[i % len(_SLANTED)])))
+        layers.append(Curve(name, x, y, _style(name, roofs, _SLANTED[i % len(_SLANTED)])))
     fastest = max(roofs.bandwidth.values())
     for i, (name, flops) in enumerate(roofs.compute.items()):
         y = np.where(x >= 0.999999 * flops / fastest, flops, np.nan)
-        layers.append(Curve(name, x, y, _look(name, roofs, _FLAT[i % len(_FLAT)])))
+        layers.append(Curve(name, x, y, _style(name, roofs, _FLAT[i % len(_FLAT)])))
     for spot, symbol in zip(spots, _SYMBOLS * len(spots), strict=False):
         at, texts = _levels(spot.intensity)
-        layers.append(Points(spot.name, at, [spot.flops] * len(at), texts, Look("ink", symbol=symbol), "bottom right"))
+        layers.append(Points(spot.name, at, [spot.flops] * len(at), texts, Style("ink", symbol=symbol), "bottom right"))
     lowest = min([low * min(roofs.bandwidth.values()), *(0.5 * spot.flops for spot in spots if spot.flops > 0)])
     return Picture(
         title="Roofline",
@@ -84,8 +84,8 @@ def _span(roofs: Roofs, spots: Sequence[Spot]) -> tuple[float, float]:
     return float(10 ** np.floor(np.log10(low))), float(10 ** np.ceil(np.log10(high)))
 
 
-def _look(name: str, roofs: Roofs, style: tuple[str, str]) -> Look:
-    return Look(*style, width=1.5 if name in roofs.achievable else 2.8)
+def _style(name: str, roofs: Roofs, own: tuple[str, str]) -> Style:
+    return Style(*own, width=1.5 if name in roofs.achievable else 2.8)
 
 
 _SLANTED = (("blue", "solid"), ("sky", "dash"), ("green", "dashdot"), ("purple", "dot"))

@@ -14,12 +14,12 @@ from warpbound.report.figures.picture import (
     Band,
     Curve,
     Layer,
-    Look,
     Numbers,
     Panels,
     Picture,
     Points,
     Rule,
+    Style,
     numbers,
 )
 from warpbound.report.figures.theme import CYCLE, nth
@@ -70,8 +70,8 @@ def lifetimes(
     first = np.sort(started[here])
     last = ended[here][np.argsort(started[here], kind="stable")]
     x, rows = np.stack([first, np.where(np.isnan(last), end, last), last * np.nan], 1), np.arange(len(first))
-    look = Look("blue", "solid", width=1.0)
-    lines = Curve("", np.clip(x, begin, end).ravel(), np.repeat(rows, 3).astype(float), look)
+    style = Style("blue", "solid", width=1.0)
+    lines = Curve("", np.clip(x, begin, end).ravel(), np.repeat(rows, 3).astype(float), style)
     return Picture(
         title=title,
         x=Axis("time", "cycles", span=window),
@@ -109,11 +109,11 @@ def family(rows: Sequence[FamilyPoint], title: str) -> Picture:
     """Rows of `reproduce.synthetic.simulated`: loads per cycle against warps, simulated and by the model, by alpha."""
     layers: list[Curve | Points] = []
     for n, alpha in enumerate(dict.fromkeys(row.alpha for row in rows)):
-        own, look = [row for row in rows if row.alpha == alpha], CYCLE[n % len(CYCLE)]
+        own, style = [row for row in rows if row.alpha == alpha], CYCLE[n % len(CYCLE)]
         warps = [row.warps_per_sm for row in own]
         modelled, simulated = [row.model_loads_per_cycle for row in own], [row.loads_per_cycle for row in own]
-        layers.append(Curve(f"min() model, alpha {alpha:g}", warps, modelled, look))
-        layers.append(Points(f"simulated, alpha {alpha:g}", warps, simulated, (), look))
+        layers.append(Curve(f"min() model, alpha {alpha:g}", warps, modelled, style))
+        layers.append(Points(f"simulated, alpha {alpha:g}", warps, simulated, (), style))
     return Picture(
         title=title,
         x=Axis("resident warps", "warps per SM"),
@@ -157,8 +157,8 @@ def models_over_reference(machine: str, alpha: Numbers, extremes: Extremes, refe
 def _extremes(alpha: Reals, least: Reals, most: Reals, span: tuple[float, float]) -> tuple[Layer, ...]:
     low, high = np.clip(least, *span), np.clip(most, *span)
     return (
-        Band("least to most over the occupancies", alpha, low, high, Look("blue", "solid")),
-        Rule(1.0, "", along="x", look=Look("ink", "dash", width=1.2)),
+        Band("least to most over the occupancies", alpha, low, high, Style("blue", "solid")),
+        Rule(1.0, "", along="x", style=Style("ink", "dash", width=1.2)),
     )
 
 
@@ -172,7 +172,7 @@ def needed_warps(entry: FamilyEvaluation) -> Picture:
     """An evaluation of one machine: warps per SM for 90 % of the tightest limit, simulated and by each model."""
     alpha = np.maximum(np.array(entry.alpha), 0.5)
     others = [name for name in entry.needed if name != SIMULATED]
-    lines = [Curve(SIMULATED, alpha, entry.needed[SIMULATED], Look("ink", width=3.2), "circle")]
+    lines = [Curve(SIMULATED, alpha, entry.needed[SIMULATED], Style("ink", width=3.2), "circle")]
     lines += [Curve(name, alpha, entry.needed[name], *nth(number)) for number, name in enumerate(others)]
     return Picture(
         title=f"Warps needed, {entry.machine}",

@@ -11,7 +11,7 @@ import numpy as np
 from warpbound.bounds import Bounds
 from warpbound.models.volkov_2016 import contention, mixes
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.picture import Axis, Curve, Look, Numbers, Picture, Points, Rule, numbers
+from warpbound.report.figures.picture import Axis, Curve, Numbers, Picture, Points, Rule, Style, numbers
 from warpbound.report.figures.theme import HERE, PREDICTION
 
 WARPS = Axis("resident warps", "warps per SM")
@@ -111,7 +111,7 @@ def warps_needed_against_intensity(kinds: Mapping[str, mixes.Mix], intensity: Nu
     tops = [(float(alpha[warps.argmax()]), float(warps.max())) for warps in least_warps.values()]
     words = tuple(f"{y:.0f} warps at {x:.3g}" for x, y in tops)
     sides = tuple("top left" if n % 2 else "top right" for n in range(len(tops))) if len(tops) > 1 else "top center"
-    cusps = Points("cusp", [x for x, _ in tops], [y for _, y in tops], words, Look("ink", symbol="circle-open"), sides)
+    cusps = Points("cusp", [x for x, _ in tops], [y for _, y in tops], words, Style("ink", symbol="circle-open"), sides)
     highest = max(y for _, y in tops)
     fits = (Rule(most, f"{most:g} warps fit an SM", along="x", share=0.12),) if most <= 2 * highest else ()
     return Picture(
@@ -141,7 +141,7 @@ def latency_against_throughput(
         rules.append(Rule(ceiling, f"ceiling of {name}"))
         highest, unloaded = max(highest, ceiling), max(unloaded, float(numbers(y)[0]))
     dots = [
-        Points(f"{name}, measured", x, y, (), Look(_MEASURED[i % len(_MEASURED)], symbol="circle-open"))
+        Points(f"{name}, measured", x, y, (), Style(_MEASURED[i % len(_MEASURED)], symbol="circle-open"))
         for i, (name, (x, y)) in enumerate(measurements.items())
     ]
     reached = [float(np.nanmax(numbers(x))) for x, _ in measurements.values()]

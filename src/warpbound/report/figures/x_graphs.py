@@ -15,7 +15,7 @@ from warpbound.machine import Gpu, clock
 from warpbound.models.x_model_2016 import Inputs, curves, equilibrium, extraction, operations, reached, shape
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.labels import NARROW, USUAL, Plot, all_lifted, labelled
-from warpbound.report.figures.picture import Axis, Curve, Layer, Look, Panels, Picture, Points, Rule, numbers
+from warpbound.report.figures.picture import Axis, Curve, Layer, Panels, Picture, Points, Rule, Style, numbers
 from warpbound.workload.files import levels
 from warpbound.workload.files.lanes import pipe_cycles
 
@@ -37,10 +37,10 @@ COUNTED = {  # what a thread of the model is -> those in memory, those in comput
     "threads": ("threads in the memory system, k", "threads in computation, x = n - k", "threads"),
     "warps": ("in the memory system, k", "in computation, x = n - k", "warps per SM"),
 }
-_SUPPLY = Look("blue", "solid", width=2.6)
-_DEMAND = Look("vermilion", "dash", width=2.6)
-_OLD_SUPPLY = Look("sky", "solid", width=1.4)
-_OLD_DEMAND = Look("orange", "dash", width=1.4)
+_SUPPLY = Style("blue", "solid", width=2.6)
+_DEMAND = Style("vermilion", "dash", width=2.6)
+_OLD_SUPPLY = Style("sky", "solid", width=1.4)
+_OLD_DEMAND = Style("orange", "dash", width=1.4)
 
 
 def x_graph(x: Inputs, source: str = SOURCE, each: str = "threads") -> Picture:
@@ -122,7 +122,7 @@ def _intersections(x: Inputs) -> list[Points]:
             continue
         texts = tuple(f"k = {value:.3g}{', reached' if value == first else ''}" for value in k[here])
         sides = tuple("top left" if value > 0.8 * float(x.threads) else "top right" for value in k[here])
-        layers.append(Points(f"{kind} intersection", k[here], rate[here], texts, Look("ink", symbol=symbol), sides))
+        layers.append(Points(f"{kind} intersection", k[here], rate[here], texts, Style("ink", symbol=symbol), sides))
     return layers
 
 
@@ -161,7 +161,7 @@ def changed(before: Inputs, after: Inputs, title: str, source: str, each: str = 
     before, after = _plain(before), _plain(after)
     most = max(float(before.threads), float(after.threads))
     old, new = _curves(before, most), _curves(after, most)
-    thin = tuple(replace(curve, name=f"{curve.name} before", look=look) for curve, look in zip(old, _OLD, strict=True))
+    thin = tuple(replace(line, name=f"{line.name} before", style=style) for line, style in zip(old, _OLD, strict=True))
     thick = tuple(replace(curve, name=f"{curve.name} after") for curve in new)
     return Picture(
         title=title,
@@ -188,8 +188,8 @@ def _marked(before: Inputs, after: Inputs, state: Callable[[Inputs], Real], word
     """The threads in memory that `state` gives, before (open) and after (full)."""
     points = (("before", before, "circle-open"), ("after", after, "circle"))
     return tuple(
-        Points(f"{word} {when}", [float(state(x))], [float(curves.supply(x, state(x)))], (), Look("ink", symbol=symbol))
-        for when, x, symbol in points
+        Points(f"{word} {when}", [float(state(x))], [float(curves.supply(x, state(x)))], (), Style("ink", symbol=mark))
+        for when, x, mark in points
     )
 
 
@@ -256,7 +256,7 @@ def _architecture(machine: Machine, ilps: Sequence[float]) -> Picture:
     plain = Inputs(most, min(ilps), 1.0, machine.lanes, machine.latency, machine.ms_throughput)
     k = np.union1d(_threads(plain, most), [most - machine.lanes / e for e in ilps])
     demands = {f"computation g(x), E = {e:g}" if len(ilps) > 1 else "computation g(x)": e for e in sorted(ilps)}
-    looks = [replace(_DEMAND, dash=dash) for dash in ("dash", "dashdot", "dot", "longdash")]
+    styles = [replace(_DEMAND, dash=dash) for dash in ("dash", "dashdot", "dot", "longdash")]
     scale = machine.ms_throughput / machine.lanes  # both plateaus at one height, so that two units share the plot
     return Picture(
         title=machine.name,
@@ -265,8 +265,8 @@ def _architecture(machine: Machine, ilps: Sequence[float]) -> Picture:
         layers=(
             Curve("memory f(k)", k, numbers(curves.supply(plain, k)), _SUPPLY),
             *(
-                Curve(name, k, scale * numbers(curves.computation(replace(plain, ilp=e), most - k)), look)
-                for (name, e), look in zip(demands.items(), cycle(looks), strict=False)
+                Curve(name, k, scale * numbers(curves.computation(replace(plain, ilp=e), most - k)), style)
+                for (name, e), style in zip(demands.items(), cycle(styles), strict=False)
             ),
             Rule(delta, f"delta {delta:.3g}"),
             Rule(most - pi, f"pi {pi:.3g}"),

@@ -38,9 +38,9 @@ def picture(entries: Sequence[OccupancyCurve]) -> Picture:
     """One line per kernel and GPU: throughput of the chip over the warps resident on an SM."""
     lines = []
     for number, entry in enumerate(entries):
-        look = CYCLE[number % len(CYCLE)]
+        style = CYCLE[number % len(CYCLE)]
         rate = entry.warp_throughput_per_s
-        lines.append(Curve(_name(entry), entry.warps_per_sm, rate, look, look.symbol))
+        lines.append(Curve(_name(entry), entry.warps_per_sm, rate, style, style.symbol))
     unit = "iterations/s" if any(entry.scope.startswith("loop") for entry in entries) else "warps/s"
     most = max(max(entry.warp_throughput_per_s) for entry in entries)
     widest = max(max(entry.warps_per_sm) for entry in entries)

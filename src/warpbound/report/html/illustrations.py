@@ -20,7 +20,7 @@ from warpbound.report.figures import (
     throughput,
     x_graphs,
 )
-from warpbound.report.figures.picture import Drawable, Look, Picture, Points
+from warpbound.report.figures.picture import Drawable, Picture, Points, Style
 from warpbound.result.figures import FigureData, SimulationFigures, ThroughputCurve
 from warpbound.result.kernel import Bound, KernelResult
 from warpbound.result.refusal import Refusal
@@ -233,7 +233,7 @@ def _simulated_throughput(entry: SimulatedKernel, own: SimulationFigures) -> Dra
 
 
 FEWEST = 20  # transactions of which a distribution is drawn
-SIMULATED = Look("green", symbol="diamond")
+SIMULATED = Style("green", symbol="diamond")
 
 
 def _warps(_: KernelResult, own: FigureData) -> Drawable | None:

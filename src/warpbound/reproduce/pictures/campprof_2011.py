@@ -7,7 +7,7 @@ import numpy as np
 from warpbound.camping.validation import Judged
 from warpbound.machine import gpu
 from warpbound.report import figures
-from warpbound.report.figures.picture import Curve, Drawable, Look, Panels, Picture
+from warpbound.report.figures.picture import Curve, Drawable, Panels, Picture, Style
 from warpbound.reproduce.campprof_2011.partition_camping import APPLICATIONS, gem_pipeline, validated
 from warpbound.reproduce.item import ItemInputs
 from warpbound.simulate.partition_patterns import FLOAT_B, TILE, transpose
@@ -61,7 +61,7 @@ def fig_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
     band = _band(camped, "Partition camping: matrix transpose", "c")
     *edges, own = band.layers
     assert isinstance(own, Curve)
-    without = replace(own, name="without camping (diagonal)", y=1e3 * free.times, look=Look("green", "solid"))
+    without = replace(own, name="without camping (diagonal)", y=1e3 * free.times, style=Style("green", "solid"))
     both = replace(band, layers=(*edges, replace(own, name="with camping (coalesced)"), without))
     return (*bands, both)
 

@@ -8,7 +8,7 @@ import numpy as np
 from warpbound.bounds import Real
 from warpbound.models.hong_kim_2009 import terms
 from warpbound.report import figures
-from warpbound.report.figures.picture import Axis, Bars, Curve, Drawable, Look, Panels, Picture
+from warpbound.report.figures.picture import Axis, Bars, Curve, Drawable, Panels, Picture, Style
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.theme import CYCLE
 from warpbound.reproduce.hong_kim_2009.merge_benchmarks import Point, mean_of, points, table_5_figures
@@ -72,8 +72,8 @@ def _by_benchmark(
     lines = []
     for number, gpu in enumerate(gpus):
         means = [mean_of(own[gpu])[key] for own in launches.values()]
-        look = CYCLE[number]
-        lines.append(Curve(gpu, np.arange(len(launches)), means, look, look.symbol))
+        style = CYCLE[number]
+        lines.append(Curve(gpu, np.arange(len(launches)), means, style, style.symbol))
     return Picture(
         title=f"{key[0].upper()}{key[1:]} on the Merge benchmarks",
         x=Axis("benchmark", names=tuple(launches)),
@@ -103,7 +103,7 @@ def _departures(inputs: ItemInputs, words: str, kind: Mapping[str, Real], number
         title=f"{words.capitalize()} memory warps of {inputs['gpu']}",
         x=Axis("time", "cycle"),
         y=Axis("warp", span=(DRAWN - 0.5, -0.5)),
-        layers=(bars, replace(leaving, look=Look("vermilion", "solid"))),
+        layers=(bars, replace(leaving, style=Style("vermilion", "solid"))),
         source=f"{OF}, Figure {number}: computed from Table 6",
         caption="The departure delay decides how many warps memory serves at a time: MWP without bandwidth.",
     )

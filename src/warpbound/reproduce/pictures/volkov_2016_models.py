@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from warpbound.report import figures
 from warpbound.report.figure_series import Figure
-from warpbound.report.figures.picture import Axis, Curve, Drawable, Look, Panels, Picture, Points
+from warpbound.report.figures.picture import Axis, Curve, Drawable, Panels, Picture, Points, Style
 from warpbound.report.figures.records import recorded
 from warpbound.report.figures.theme import CYCLE
 from warpbound.reproduce.item import ItemInputs
@@ -20,8 +20,8 @@ from warpbound.synthetic.machine import Machine
 from warpbound.synthetic.predictors import PREDICTORS, Throughput, basic, refined
 
 OF = "Volkov 2016"
-MODEL = Look("muted", "solid", width=5.0)  # a thick grey line, as in the thesis
-REFERENCE = Look("ink", symbol="circle")
+MODEL = Style("muted", "solid", width=5.0)  # a thick grey line, as in the thesis
+REFERENCE = Style("ink", symbol="circle")
 REFINED = "refined model, for measurements"
 ON_ITS_MACHINE = {"baghsorkhi_2010": "G80", "zhang_owens_2011": "GT200", "sim_2012": "Fermi"}
 OVERLAPPED, ADDED, BASIC = "overlapped", "added", "basic model"
@@ -44,11 +44,11 @@ def section_4_3(inputs: ItemInputs) -> tuple[Drawable, ...]:
     """Figure 4.2: occupancies by year, of the model and as Tables 6.3 and 6.4 have them; Figure 4.3: two patterns."""
     years = [inputs["year"][name] for name in inputs["gpus"]]
     warps = chapter_4.occupancies(inputs)
-    looks = dict(zip(warps, (CYCLE[0], CYCLE[1], CYCLE[0], CYCLE[1], CYCLE[2]), strict=True))
+    styles = dict(zip(warps, (CYCLE[0], CYCLE[1], CYCLE[0], CYCLE[1], CYCLE[2]), strict=True))
     lines = tuple(
-        Points(name, years, own, (), replace(looks[name], symbol="circle-open"))
+        Points(name, years, own, (), replace(styles[name], symbol="circle-open"))
         if "Table" in name
-        else Curve(name, years, own, looks[name], looks[name].symbol)
+        else Curve(name, years, own, styles[name], styles[name].symbol)
         for name, own in warps.items()
     )
     top = 1.15 * max(max(own) for own in warps.values())

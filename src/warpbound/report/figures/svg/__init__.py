@@ -13,15 +13,15 @@ from warpbound.report.figures.picture import (
     Curve,
     Drawable,
     Layer,
-    Look,
     Panels,
     Picture,
     Points,
     Rule,
+    Style,
 )  # fmt: skip
 from warpbound.report.figures.svg.frames import Box, framed
 from warpbound.report.figures.svg.marks import SMALL, marks, place, stroke, text
-from warpbound.report.figures.theme import DARK, LIGHT, Theme, with_looks
+from warpbound.report.figures.theme import DARK, LIGHT, Theme, with_styles
 
 WIDTH = 760.0
 PANEL_HEIGHT, PANEL_TITLE = 230.0, 22.0
@@ -78,33 +78,33 @@ def _panels(panels: Panels, top: float) -> tuple[list[str], float]:
 def _legend(picture: Drawable, top: float) -> tuple[list[str], float]:
     """Named layers in rows, each name once."""
     pictures = picture.pictures if isinstance(picture, Panels) else (picture,)
-    looks: dict[str, tuple[Layer, Look]] = {}
+    styles: dict[str, tuple[Layer, Style]] = {}
     for plot in pictures:
-        for layer, look in with_looks(plot.layers):
+        for layer, style in with_styles(plot.layers):
             if not isinstance(layer, Rule) and layer.name:
-                looks.setdefault(layer.name, (layer, look))
+                styles.setdefault(layer.name, (layer, style))
     markup, x, y = [], SIDE, top + 12.0
-    for name, (layer, look) in looks.items():
+    for name, (layer, style) in styles.items():
         width = SWATCH + LEGEND_LETTER * len(name) + 18.0
         if x + width > WIDTH and x > SIDE:
             x, y = SIDE, y + LEGEND_LINE
-        markup += [_swatch(layer, look, x, y - 4.0), text(name, (x + SWATCH, y), "tick")]
+        markup += [_swatch(layer, style, x, y - 4.0), text(name, (x + SWATCH, y), "tick")]
         x += width
-    return markup, y + 6.0 if looks else top
+    return markup, y + 6.0 if styles else top
 
 
-def _swatch(layer: Layer, look: Look, x: float, y: float) -> str:
+def _swatch(layer: Layer, style: Style, x: float, y: float) -> str:
     if isinstance(layer, Bars | Boxes | Band):
-        share = 0.22 if isinstance(layer, Band) else look.fill
+        share = 0.22 if isinstance(layer, Band) else style.fill
         return (
-            f'<rect class="f-{look.colour} s-{look.colour}" fill-opacity="{share:g}" x="{place(x + 2)}" '
+            f'<rect class="f-{style.colour} s-{style.colour}" fill-opacity="{share:g}" x="{place(x + 2)}" '
             f'y="{place(y - 5)}" width="24" height="10"/>'
         )
     if isinstance(layer, Points):
-        return marks(look.symbol, [x + 14.0], [y], look.colour, 5.0)
-    line = f'<path{stroke(look)} d="M{place(x)} {place(y)}h28"/>'
+        return marks(style.symbol, [x + 14.0], [y], style.colour, 5.0)
+    line = f'<path{stroke(style)} d="M{place(x)} {place(y)}h28"/>'
     symbol = layer.marks if isinstance(layer, Curve) else "none"
-    return line + (marks(symbol, [x + 14.0], [y], look.colour, SMALL) if symbol != "none" else "")
+    return line + (marks(symbol, [x + 14.0], [y], style.colour, SMALL) if symbol != "none" else "")
 
 
 def _caption(picture: Drawable, top: float) -> tuple[list[str], float]:

@@ -4,7 +4,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figures.picture import Axis, Boxes, Picture, Rule
 from warpbound.report.figures.svg.marks import MARKS, Plot, place, rule, text
 from warpbound.report.figures.svg.scales import Scale, extents, scale, ticks
-from warpbound.report.figures.theme import with_looks
+from warpbound.report.figures.theme import with_styles
 
 LETTER = 6.3  # pixels that a letter of a tick takes
 TICK, GAP = 5.0, 4.0
@@ -34,8 +34,8 @@ def framed(picture: Picture, outside: Box, number: int) -> str:
         f'width="{place(box.right - box.left)}" height="{place(box.bottom - box.top)}"/></clipPath>'
     )
     parts = [clip, *_axes(picture, plot, box)]
-    for layer, look in with_looks(picture.layers):
-        parts.append(rule(layer, plot) if isinstance(layer, Rule) else MARKS[type(layer)](layer, look, plot))
+    for layer, style in with_styles(picture.layers):
+        parts.append(rule(layer, plot) if isinstance(layer, Rule) else MARKS[type(layer)](layer, style, plot))
     return "\n".join(part for part in parts if part)
 
 

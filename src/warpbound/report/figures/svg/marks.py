@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.picture import Arrows, Band, Bars, Boxes, Curve, Look, Points, Rule, numbers
+from warpbound.report.figures.picture import Arrows, Band, Bars, Boxes, Curve, Points, Rule, Style, numbers
 from warpbound.report.figures.svg.scales import Reals, Scale
 
 NEAR = 0.15  # pixels by which a line may leave out its points
@@ -68,11 +68,11 @@ def text(words: str, at: tuple[float, float], classes: str = "", anchor: str = "
     return f'<text x="{x}" y="{y}"{attributes}>{escape(words, quote=False)}</text>'
 
 
-def stroke(look: Look) -> str:
+def stroke(style: Style) -> str:
     """Attributes of a line."""
-    dashes = DASHES.get(look.dash, look.dash.replace("px", "").replace(",", " "))
+    dashes = DASHES.get(style.dash, style.dash.replace("px", "").replace(",", " "))
     dashed = f' stroke-dasharray="{dashes}"' if dashes else ""
-    return f' class="s-{look.colour}" stroke-width="{look.width:g}"{dashed}'
+    return f' class="s-{style.colour}" stroke-width="{style.width:g}"{dashed}'
 
 
 def polyline(x: Reals, y: Reals) -> str:
@@ -121,8 +121,8 @@ def marks(symbol: str, x: Iterable[float], y: Iterable[float], colour: str, radi
     shapes = "".join(_mark(shape, a, b, radius) for a, b in zip(x, y, strict=True) if a == a and b == b)
     if not shapes:
         return ""
-    look = f'class="s-{colour} f-paper" stroke-width="1.6"' if is_open else f'class="f-{colour} s-paper"'
-    return f'<path {look} d="{shapes}"/>'
+    style = f'class="s-{colour} f-paper" stroke-width="1.6"' if is_open else f'class="f-{colour} s-paper"'
+    return f'<path {style} d="{shapes}"/>'
 
 
 def _mark(shape: str, x: float, y: float, radius: float) -> str:
@@ -136,17 +136,17 @@ def _mark(shape: str, x: float, y: float, radius: float) -> str:
 # ---------------------------------------------------------------- one function for each kind of layer
 
 
-def _curve(layer: Curve, look: Look, plot: Plot) -> str:
+def _curve(layer: Curve, style: Style, plot: Plot) -> str:
     x, y = plot.x.at(layer.x), plot.y.at(layer.y)
-    line = f'<path{stroke(look)}{plot.inside} d="{polyline(x, y)}"/>'
-    return line if layer.marks == "none" else line + marks(layer.marks, x, y, look.colour, SMALL)
+    line = f'<path{stroke(style)}{plot.inside} d="{polyline(x, y)}"/>'
+    return line if layer.marks == "none" else line + marks(layer.marks, x, y, style.colour, SMALL)
 
 
-def _points(layer: Points, look: Look, plot: Plot) -> str:
+def _points(layer: Points, style: Style, plot: Plot) -> str:
     x, y = plot.x.at(layer.x), plot.y.at(layer.y)
-    size = STAR if look.symbol == "star" else LARGE if look.width else SMALL
-    markers = "" if look.symbol == "none" else marks(look.symbol, x, y, look.colour, size)
-    if not look.width:
+    size = STAR if style.symbol == "star" else LARGE if style.width else SMALL
+    markers = "" if style.symbol == "none" else marks(style.symbol, x, y, style.colour, size)
+    if not style.width:
         markers = markers.replace(" s-paper", "")
     sides = [layer.place] * len(layer.texts) if isinstance(layer.place, str) else layer.place
     return markers + "".join(
@@ -162,42 +162,42 @@ def _label(words: str, x: float, y: float, side: str) -> str:
     return text(words, (x + away, y + lift), "halo", anchor)
 
 
-def _band(layer: Band, look: Look, plot: Plot) -> str:
+def _band(layer: Band, style: Style, plot: Plot) -> str:
     x, low, high = plot.x.at(layer.x), plot.y.at(layer.low), plot.y.at(layer.high)
     area = polyline(np.concatenate([x, x[::-1]]), np.concatenate([low, high[::-1]]))
     edges = polyline(x, low) + polyline(x, high)
-    thin = stroke(Look(look.colour, look.dash, width=1.0))
+    thin = stroke(Style(style.colour, style.dash, width=1.0))
     return (
-        f'<path class="f-{look.colour}" fill-opacity="0.22"{plot.inside} d="{area}z"/>'
+        f'<path class="f-{style.colour}" fill-opacity="0.22"{plot.inside} d="{area}z"/>'
         f'<path{thin}{plot.inside} d="{edges}"/>'
     )
 
 
-def _bars(layer: Bars, look: Look, plot: Plot) -> str:
+def _bars(layer: Bars, style: Style, plot: Plot) -> str:
     at, start, length = numbers(layer.at), numbers(layer.start), numbers(layer.length)
-    boxes = Boxes(layer.name, start, start + length, at - 0.3, at + 0.3, layer.texts, layer.look)
-    strong = Look(look.colour, look.dash, fill=min(1.0, 1.3 * look.fill))
+    boxes = Boxes(layer.name, start, start + length, at - 0.3, at + 0.3, layer.texts, layer.style)
+    strong = Style(style.colour, style.dash, fill=min(1.0, 1.3 * style.fill))
     return _boxes(boxes, strong, plot)
 
 
-def _boxes(layer: Boxes, look: Look, plot: Plot) -> str:
+def _boxes(layer: Boxes, style: Style, plot: Plot) -> str:
     left, right = plot.x.at(layer.left), plot.x.at(layer.right)
     top, bottom = plot.y.at(layer.top), plot.y.at(layer.bottom)
     path = "".join(
         f"M{place(a)} {place(b)}H{place(c)}V{place(d)}H{place(a)}z"
         for a, b, c, d in zip(left, top, right, bottom, strict=True)
     )
-    shapes = f'<path class="f-{look.colour} s-{look.colour}" fill-opacity="{look.fill:g}"{plot.inside} d="{path}"/>'
+    shapes = f'<path class="f-{style.colour} s-{style.colour}" fill-opacity="{style.fill:g}"{plot.inside} d="{path}"/>'
     middle = zip(layer.texts, (left + right) / 2, (top + bottom) / 2, strict=False)
     return shapes + "".join(text(words, (x, y + 3.5), "small", "middle") for words, x, y in middle if words)
 
 
-def _arrows(layer: Arrows, look: Look, plot: Plot) -> str:
+def _arrows(layer: Arrows, style: Style, plot: Plot) -> str:
     ends = (plot.x.at(layer.x0), plot.y.at(layer.y0), plot.x.at(layer.x1), plot.y.at(layer.y1))
     arrows = [_arrow(*map(float, arrow)) for arrow in zip(*ends, strict=True)]
     lines, heads = "".join(line for line, _ in arrows), "".join(head for _, head in arrows)
-    solid = f'<path class="f-{look.colour}"{plot.inside} d="{heads}"/>'
-    return f'<path{stroke(look)}{plot.inside} d="{lines}"/>{solid}'
+    solid = f'<path class="f-{style.colour}"{plot.inside} d="{heads}"/>'
+    return f'<path{stroke(style)}{plot.inside} d="{lines}"/>{solid}'
 
 
 def _arrow(x0: float, y0: float, x1: float, y1: float) -> tuple[str, str]:
@@ -211,7 +211,7 @@ def _arrow(x0: float, y0: float, x1: float, y1: float) -> tuple[str, str]:
 
 def rule(layer: Rule, plot: Plot) -> str:
     """A straight line across the plot, its words beside it."""
-    colour = f"f-{layer.look.colour} halo"
+    colour = f"f-{layer.style.colour} halo"
     if layer.along == "y":
         x = float(plot.x.at(layer.at)[0])
         line = f"M{place(x)} {place(plot.y.start)}V{place(plot.y.end)}"
@@ -221,10 +221,10 @@ def rule(layer: Rule, plot: Plot) -> str:
         y = float(plot.y.at(layer.at)[0])
         line = f"M{place(plot.x.start)} {place(y)}H{place(plot.x.end)}"
         words = text(layer.text, (plot.x.start + layer.share * (plot.x.end - plot.x.start), y - 5), colour, "middle")
-    return f'<path{stroke(layer.look)}{plot.inside} d="{line}"/>{words}'
+    return f'<path{stroke(layer.style)}{plot.inside} d="{line}"/>{words}'
 
 
-MARKS: dict[type, Callable[[Any, Look, Plot], str]] = {
+MARKS: dict[type, Callable[[Any, Style, Plot], str]] = {
     Curve: _curve,
     Points: _points,
     Band: _band,
