@@ -239,11 +239,11 @@ def _objects(sources: tuple[str, ...], arch: int) -> Sequence[bytes]:
     package = Path(str(import_module("numba.cuda").__file__)).parent / "include" / nvrtc.release().partition(".")[0]
     with nvrtc.header_folders() as folders:
         flags = [f"-arch=sm_{arch}", "-rdc=true", *(f"-I{each}" for each in (package, *folders))]
-        made = [nvrtc.build(nvrtc.Unit(source, "numba.cu"), flags, ()) for source in sources]
-    refused = next((each.log for each in made if not each.cubin), None)
+        objects = [nvrtc.build(nvrtc.Unit(source, "numba.cu"), flags, ()) for source in sources]
+    refused = next((each.log for each in objects if not each.cubin), None)
     if refused is not None:
         raise InputError(f"What numba-cuda calls does not compile: {refused.splitlines()[0]}", "Leave the call out.")
-    return [each.cubin for each in made]
+    return [each.cubin for each in objects]
 
 
 @contextmanager

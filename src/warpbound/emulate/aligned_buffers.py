@@ -22,7 +22,7 @@ def aligned(rows: int, columns: int, dtype: DTypeLike) -> NDArray[Any]:
     return whole[:, :columns]
 
 
-class Room:
+class FmaScratch:
     """Scratch for fused multiply-adds of up to `lanes` lanes.
 
     words, floats : one more register row, the same memory seen twice; a result is built here.
@@ -37,7 +37,7 @@ class Room:
         self.floats: NDArray[np.float32] = self.words.view(np.float32)
         self.underflowed = False
 
-    def scratch(self, lanes: int) -> tuple[NDArray[Any], ...]:
+    def arrays(self, lanes: int) -> tuple[NDArray[Any], ...]:
         """For `lanes` lanes: a float64 row, the same as int64, one more of each, and `floats`."""
         if lanes == self.lanes:
             return (*self._wide, self.floats)

@@ -212,7 +212,7 @@ class Registers:
     mask : the lanes that execute.
     """
 
-    index = warps = room = None
+    index = warps = fma_scratch = None
     normal = bytes(UNIFORM + UNIFORM)  # nothing is known of any register, as `State` has it
 
     def __init__(self) -> None:

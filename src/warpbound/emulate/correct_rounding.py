@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.aligned_buffers import Room
+from warpbound.emulate.aligned_buffers import FmaScratch
 
 Value = Any
 _ABOVE_29 = np.array(35)  # shifts the 29 bits that float32 does not hold to the top (ufuncs take arrays sooner),
@@ -49,32 +49,32 @@ def fma32(a: Value, b: Value, c: Value) -> Value:
     """a b + c of float32 values, rounded once to nearest even."""
     shape = np.broadcast_shapes(np.shape(a), np.shape(b), np.shape(c))
     a, b, c = (np.broadcast_to(x, shape).reshape(-1) if len(shape) > 1 and np.ndim(x) else x for x in (a, b, c))
-    room = Room(max(np.size(a), np.size(b), np.size(c)))
-    with np.errstate(all="ignore", under="call", call=room.note):
-        return fused(a, b, c, room).reshape(shape)[()]
+    scratch = FmaScratch(max(np.size(a), np.size(b), np.size(c)))
+    with np.errstate(all="ignore", under="call", call=scratch.note):
+        return fused(a, b, c, scratch).reshape(shape)[()]
 
 
-def fused(a: Value, b: Value, c: Value, room: Room) -> NDArray[np.float32]:
-    """a b + c of float32 arrays of one length (or scalars), rounded once to nearest even; a view of `room.floats`.
+def fused(a: Value, b: Value, c: Value, scratch: FmaScratch) -> NDArray[np.float32]:
+    """a b + c of float32 arrays of one length (or scalars), rounded once to nearest even; a view of `scratch.floats`.
 
     The product is exact in float64. Rounding the sum twice goes wrong only where the first rounding was
     not exact and ends on a tie of the second, or where the result underflows: those lanes are done again.
-    To be called under an errstate that tells `room` of underflow; scalars may be float64 already.
+    To be called under an errstate that tells `scratch` of underflow; scalars may be float64 already.
     """
     shape = a.shape or b.shape or c.shape
-    total, bits, addend, low, result = room.scratch(shape[0] if shape else 1)
+    total, bits, addend, low, result = scratch.arrays(shape[0] if shape else 1)
     if not a.shape:
         a, b = b, a
     np.copyto(total, a)
     np.multiply(total, _widened(b, addend), total)
     np.add(total, _widened(c, addend), total)
-    room.underflowed = False
+    scratch.underflowed = False
     np.copyto(result, total, casting="same_kind")
     np.left_shift(bits, _ABOVE_29, low)
     tie = low[low.argmin()] == _TIE_ABOVE
-    if tie or room.underflowed:
+    if tie or scratch.underflowed:
         doubtful = low == _TIE_ABOVE
-        if room.underflowed:
+        if scratch.underflowed:
             doubtful |= np.abs(result) <= _SMALLEST_NORMAL
         _rounded_again(result, total, (a, b, c), np.flatnonzero(doubtful))
     return result

@@ -141,14 +141,14 @@ def _fused(here: Site, sources: tuple[Read, Read, Read]) -> Handler:
     index, write = output.index, finish(here)
 
     def handler(x: State) -> None:
-        if x.room is None:  # values that broadcast, not rows
+        if x.fma_scratch is None:  # values that broadcast, not rows
             write(x, fma32(a(x), b(x), c(x)))
             return
-        built = value = fused(a(x), b(x), c(x), x.room)
+        built = value = fused(a(x), b(x), c(x), x.fma_scratch)
         for step in steps:
             value = step(value)
         if value is built and len(value) == x.lane_count and x.mask is None:
-            x.put_room(index)
+            x.swap_scratch_row(index)
         else:
             x.put_float(index, value if len(value) == x.selected_lanes else value[0])
         if flushes and x.index is None and x.mask is None:

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.emulate.aligned_buffers import Room
+from warpbound.emulate.aligned_buffers import FmaScratch
 from warpbound.emulate.correct_rounding import directed, fused, rounded
 from warpbound.emulate.float32 import direction, flush, source
 from warpbound.emulate.operand_access import Read, Site, unsupported, write_single
@@ -20,7 +20,7 @@ _SIGNS = {"NP": (False, True), "PN": (True, False), "NN": (True, True), "PP": (F
 _WITHOUT_MEANING = {"F32x2", "F32", "reuse"}
 
 
-def on_pairs(operate: Callable[[Halves, str, Room], Value]) -> Callable[[Site], Handler]:
+def on_pairs(operate: Callable[[Halves, str, FmaScratch], Value]) -> Callable[[Site], Handler]:
     """An operation on both halves of its sources."""
 
     def build(here: Site) -> Handler:
@@ -30,7 +30,7 @@ def on_pairs(operate: Callable[[Halves, str, Room], Value]) -> Callable[[Site], 
         writes = [write_single(replace(output, index=output.index + part)) for part in (0, 1)]
 
         def handler(x: State) -> None:
-            results = [operate([reader(x) for reader in reads], way, x.room) for reads in halves]
+            results = [operate([reader(x) for reader in reads], way, x.fma_scratch) for reads in halves]
             for write, result in zip(writes, results, strict=True):
                 write(x, flush(result) if flushes else result)
 
@@ -39,20 +39,20 @@ def on_pairs(operate: Callable[[Halves, str, Room], Value]) -> Callable[[Site], 
     return build
 
 
-def _add(values: Halves, way: str, room: Room) -> Value:
+def _add(values: Halves, way: str, scratch: FmaScratch) -> Value:
     a, b = values
     return a + b if way == "RN" else rounded(a.astype(np.float64), b.astype(np.float64), way)
 
 
-def _multiply(values: Halves, way: str, room: Room) -> Value:
+def _multiply(values: Halves, way: str, scratch: FmaScratch) -> Value:
     a, b = values
     return a * b if way == "RN" else directed(np.multiply(a, b, dtype=np.float64), way)
 
 
-def _multiply_add(values: Halves, way: str, room: Room) -> Value:
+def _multiply_add(values: Halves, way: str, scratch: FmaScratch) -> Value:
     a, b, c = values
     if way == "RN":
-        return fused(a, b, c, room).copy()
+        return fused(a, b, c, scratch).copy()
     return rounded(np.multiply(a, b, dtype=np.float64), c.astype(np.float64), way)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.aligned_buffers import Room, aligned
+from warpbound.emulate.aligned_buffers import FmaScratch, aligned
 from warpbound.emulate.global_memory import Image
 from warpbound.emulate.lane_queries import every
 from warpbound.emulate.mbarrier_log import MbarrierAccess
@@ -107,8 +107,8 @@ class State:
         self.turn = 0  # how often a group has been selected
 
     @cached_property
-    def room(self) -> Room:
-        return Room(self.lane_count)
+    def fma_scratch(self) -> FmaScratch:
+        return FmaScratch(self.lane_count)
 
     @cached_property
     def convergence(self) -> list[Words]:
@@ -181,11 +181,11 @@ class State:
         self.version[register] += 1
         self.assign(self.float_rows[register], value)
 
-    def put_room(self, register: int) -> None:
-        """Swap `room.floats` with the register's row: the result becomes the register, the old row scratch."""
-        room, row, floats = self.room, self.rows[register], self.float_rows[register]
-        self.rows[register], self.float_rows[register] = room.words, room.floats
-        room.words, room.floats = row, floats
+    def swap_scratch_row(self, register: int) -> None:
+        """Swap `fma_scratch.floats` with the register's row: the result becomes the register, the old row scratch."""
+        scratch, row, floats = self.fma_scratch, self.rows[register], self.float_rows[register]
+        self.rows[register], self.float_rows[register] = scratch.words, scratch.floats
+        scratch.words, scratch.floats = row, floats
         self.normal[register] = False
         self.version[register] += 1
 
@@ -194,7 +194,7 @@ class State:
         return np.errstate(all="ignore", under="call", call=self._note_underflow)
 
     def _note_underflow(self, problem: str, flags: int) -> None:
-        self.room.note(problem, flags)
+        self.fma_scratch.note(problem, flags)
 
     def assign(self, row: NDArray[Any], value: Value) -> None:
         """Write `value` to the active lanes of a row of the chunk."""

@@ -84,9 +84,9 @@ def estimate(stream: Stream, cache: Cache, before: Stream | None = None) -> Outc
 
     Sets fill evenly, and count as one large set. The code in C follows each place's list of lines instead.
     """
-    followed = native.lru(_parts(stream), None if before is None else _parts(before), cache.lines)
-    if followed is not None:
-        hit, written_back, left_dirty = followed
+    by_c = native.lru(_parts(stream), None if before is None else _parts(before), cache.lines)
+    if by_c is not None:
+        hit, written_back, left_dirty = by_c
         return Outcome(hit, float(written_back), float(left_dirty))
     return _by_distances(stream, cache, before)
 

@@ -125,9 +125,9 @@ class _Costs:
 
 def _up_to_lines(form: Form) -> tuple[object, ...]:
     """What two forms have in common that differ by the same number of whole lines for all threads."""
-    known = np.asarray(form.known)
+    fixed = np.asarray(form.known)
     unknown = sorted((name, np.asarray(part).tobytes()) for name, part in form.terms.items() if name)
-    return (known - known.min() // PERIOD_B * PERIOD_B).tobytes(), *unknown
+    return (fixed - fixed.min() // PERIOD_B * PERIOD_B).tobytes(), *unknown
 
 
 def _access(instruction: Instruction, space: str, address: Address, where: tuple[Threads, int]) -> Access:

@@ -54,8 +54,8 @@ def _moved(instruction: Instruction, by: int) -> Instruction:
 def _moved_target(operand: Operand, by: int) -> Operand:
     if operand.kind == "targets":
         return replace(operand, terms=tuple(_moved_target(x, by) for x in operand.terms))
-    known = operand.kind == "label" and operand.index == 0
-    return replace(operand, value=int(operand.value) + by) if known else operand
+    is_address = operand.kind == "label" and operand.index == 0
+    return replace(operand, value=int(operand.value) + by) if is_address else operand
 
 
 def _resolved(operand: Operand, starts: Mapping[str, int], labels: Mapping[str, int]) -> Operand:

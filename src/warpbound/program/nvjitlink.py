@@ -27,7 +27,7 @@ class Task:
     kind: Literal["PTX", "CUBIN"]
     inputs: list[bytes]
     flags: list[str]
-    called: list[bytes] = field(default_factory=list)
+    callees: list[bytes] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ def version() -> str:
 
 
 def link(
-    kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence[str], called: Sequence[bytes] = ()
+    kind: Literal["PTX", "CUBIN"], inputs: Sequence[bytes], flags: Sequence[str], callees: Sequence[bytes] = ()
 ) -> Linked:
     """Link inputs of one kind, and relocatable cubins that they call, to one cubin.
 
     Raises MissingTool without the library. Where it breaks down or takes longer than TIMEOUT_S the log says so.
     """
-    task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags), list(called)))
+    task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags), list(callees)))
     try:
         process = subprocess.run(
             [sys.executable, "-P", "-m", CHILD], input=task, capture_output=True, timeout=TIMEOUT_S, check=False
@@ -96,8 +96,8 @@ def _linked(linker: Any, task: Task) -> Linked:
     except failed as refusal:
         return Linked(b"", str(refusal))
     try:
-        kinds = [*[task.kind] * len(task.inputs), *["CUBIN"] * len(task.called)]
-        for number, (kind, contents) in enumerate(zip(kinds, (*task.inputs, *task.called), strict=True)):
+        kinds = [*[task.kind] * len(task.inputs), *["CUBIN"] * len(task.callees)]
+        for number, (kind, contents) in enumerate(zip(kinds, (*task.inputs, *task.callees), strict=True)):
             linker.add_data(handle, getattr(linker.InputType, kind), contents, len(contents), f"input {number}")
         linker.complete(handle)
         log = _fetch(linker.get_info_log_size, linker.get_info_log, handle)

@@ -45,8 +45,8 @@ def is_ptx(text: str) -> bool:
     return _VERSION.search(text) is not None and (".entry" in text or _TARGET.search(text) is not None)
 
 
-def from_ptx(text: str, name: str, machine: Gpu, called: Sequence[bytes] = ()) -> tuple[Program, ...]:
-    """Every kernel of PTX as assembled for `machine`; `name` is the file's, `called` are relocatable cubins with
+def from_ptx(text: str, name: str, machine: Gpu, callees: Sequence[bytes] = ()) -> tuple[Program, ...]:
+    """Every kernel of PTX as assembled for `machine`; `name` is the file's, `callees` are relocatable cubins with
     functions that it calls.
 
     Raises InputError where the PTX is wrong, too new for the linker or not for this machine; MissingTool
@@ -71,7 +71,7 @@ def from_ptx(text: str, name: str, machine: Gpu, called: Sequence[bytes] = ()) -
             "and cannot run it.",
             _remedy(header),
         )
-    output = _assemble(text, name, f"sm_{arch}{header.features}", entries, called)
+    output = _assemble(text, name, f"sm_{arch}{header.features}", entries, callees)
     return tuple(replace(program, proxy_isa=proxy) for program in from_cubin(output.cubin, name, output))
 
 
@@ -113,7 +113,7 @@ def _of_entry(entry: str, parameters: str) -> Iterator[tuple[str, str]]:
 
 
 def _assemble(
-    text: str, name: str, target: str, entries: dict[str, list[list[tuple[str, str]]]], called: Sequence[bytes]
+    text: str, name: str, target: str, entries: dict[str, list[list[tuple[str, str]]]], callees: Sequence[bytes]
 ) -> Compiled:
     if not nvjitlink.version():
         raise MissingTool(
@@ -123,12 +123,12 @@ def _assemble(
     flags = [f"-arch={target}", *(["-lineinfo"] if _LINES.search(text) else []), "-Xptxas=-v"]
 
     def make() -> bytes:
-        linked = nvjitlink.link("PTX", [text.encode()], flags, called)
+        linked = nvjitlink.link("PTX", [text.encode()], flags, callees)
         if not linked.cubin:
             raise _refusal(linked, name)
         return msgspec.msgpack.encode(Compiled(linked.cubin, {}, entries, spills(linked.log)))
 
-    key = digest("nvjitlink", FRONT_END, nvjitlink.version(), text, *flags, *called)
+    key = digest("nvjitlink", FRONT_END, nvjitlink.version(), text, *flags, *callees)
     return msgspec.msgpack.decode(cached(key, make), type=Compiled)
 
 

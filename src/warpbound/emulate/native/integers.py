@@ -130,11 +130,11 @@ def predicate_logic(here: Site) -> Step:
 def shift(here: Site) -> Step:
     """{c, a} shifted by b."""
     a, b, c = (raw(source) for source in here.sources[:3])
-    wide, left, high = here.has("U64", "S64"), here.has("L"), here.has("HI")
-    mode = (left, here.has("S32", "S64"), here.has("W"))
+    wide, to_left, high = here.has("U64", "S64"), here.has("L"), here.has("HI")
+    mode = (to_left, here.has("S32", "S64"), here.has("W"))
     out = register_out(here.output)
-    if not wide and left != high:
-        return Step("shift_word", out, [a if left else c, b], mode=mode)
+    if not wide and to_left != high:
+        return Step("shift_word", out, [a if to_left else c, b], mode=mode)
     return Step("shift", out, [a, b, c], mode=(*mode, 63 if wide else 31, high))
 
 

@@ -52,7 +52,7 @@ class NativeChunk(Chunk):
         self._marked_ready: list[int] = []
 
     @cached_property
-    def _rooms(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
+    def _work_arrays(self) -> tuple[NDArray[np.int64], NDArray[np.uint32], NDArray[np.int64]]:
         count = self.x.warp_count
         return np.empty(count, np.int64), np.empty(count, np.uint32), np.empty(count * LANES, np.int64)
 
@@ -64,7 +64,7 @@ class NativeChunk(Chunk):
         if "set_convergence" in self.code.operations:
             self.x.fill_convergence(c)
         c.code, c.length = self.code.steps, len(self.code.steps)
-        c.warps, c.masks, c.places = (room.ctypes.data for room in self._rooms)
+        c.warps, c.masks, c.places = (array.ctypes.data for array in self._work_arrays)
         c.ready = self._ready.ctypes.data
         c.most_turns = TURNS
         shared, local = self.x.windows["shared"], self.x.windows["local"]

@@ -47,8 +47,8 @@ class NativeState(State):
         self._nothing_known = bytes(len(self.normal))
         self.normal[:] = self._nothing_known
 
-    def put_room(self, register: int) -> None:
-        self.put(register, self.room.words)
+    def swap_scratch_row(self, register: int) -> None:
+        self.put(register, self.fma_scratch.words)
 
     def get_pair(self, register: int) -> NDArray[np.uint64]:
         self._pairs.clear()
