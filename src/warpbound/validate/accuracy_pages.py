@@ -15,7 +15,7 @@ from warpbound.validate.judged_row import Result
 from warpbound.validate.knees import AWAY, KneeComparison, knee_comparisons
 from warpbound.validate.misses import reasons
 from warpbound.validate.paper_page import by_mechanism, table
-from warpbound.validate.paper_rows import kept, key_of
+from warpbound.validate.paper_rows import PaperRow, kept, key_of
 from warpbound.validate.results import ALL, CorpusSummary, ScoreLine, Validation, worst
 from warpbound.validate.row_prediction import HEADLINE
 from warpbound.validate.score_tables import HEADS, KINDS, cells, per_cent
@@ -156,10 +156,19 @@ def papers_page(validation: Validation) -> str:
     rows, launches = kept(), [r for r in validation.results if r.kind == "judged"]
     keys = {key_of(r) for r in launches}
     own = [row for row in rows if row.key in keys]
-    most = max(Counter((row.corpus, row.gpu) for row in own).values(), default=0)
     tables = {"papers": table(own, launches), "mechanisms": by_mechanism(own, launches)}
-    counts = {"each": f"{most}", "rows": f"{len(own)}", "judged": f"{len(launches)}"}
-    return _filled("papers.md", {**counts, **tables})
+    return _filled("papers.md", {"scored": _scored(own, len(launches)), **tables})
+
+
+def _scored(rows: Sequence[PaperRow], judged: int) -> str:
+    """How many of the judged rows have the times of all models, and how to score others."""
+    if len(rows) == judged:
+        return f"All {judged} judged rows are scored."
+    most = max(Counter((row.corpus, row.gpu) for row in rows).values(), default=0)
+    return (
+        f"So far {len(rows)} of {judged} judged rows are scored: up to {most} of each corpus and board, evenly spread over "
+        "its rows. `warpbound validate --papers 20` scores more and keeps them; `validate --write` renews the page."
+    )
 
 
 def _inside_and_width(results: Sequence[Result]) -> str:
