@@ -166,8 +166,8 @@ def _scored(rows: Sequence[PaperRow], judged: int) -> str:
         return f"All {judged} judged rows are scored."
     most = max(Counter((row.corpus, row.gpu) for row in rows).values(), default=0)
     return (
-        f"So far {len(rows)} of {judged} judged rows are scored: up to {most} of each corpus and board, evenly spread over "
-        "its rows. `warpbound validate --papers 20` scores more and keeps them; `validate --write` renews the page."
+        f"So far {len(rows)} of {judged} judged rows are scored: up to {most} of each corpus and board, evenly spread. "
+        "`warpbound validate --papers 20` scores more and keeps them; `validate --write` renews the page."
     )
 
 
