@@ -23,6 +23,7 @@ from warpbound.program.instruction import RZ, Instruction
 from warpbound.program.operand_reads import operand_cycles
 from warpbound.program.registers import matrices
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs
 
@@ -147,33 +148,39 @@ def waits(
     extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many
     times `wavefront` cycles later, and the next access of shared memory waits until they are done.
     """
-    timings = tuple(
-        _delayed(_wait(instruction, memory.with_far(far(index)), level_shares(index)), memory.wavefront * extra(index))
-        for index, instruction in enumerate(instructions)
-    )
+    fixed, spaced = _without_loads(instructions, memory)
+    spacing, result = _spacing(instructions, memory), list(spaced)
+    for index, wait in enumerate(fixed):
+        if wait.loads:
+            own = _wait(instructions[index], memory.with_far(far(index)), level_shares(index))
+            result[index] = spacing(index, own)
+        elif wait.queue == "shared" and (more := memory.wavefront * extra(index)):
+            result[index] = spacing(index, replace(wait, write=wait.write + more, busy=1.0 + more))
+    return tuple(result)
+
+
+@remember(2)
+def _without_loads(
+    instructions: Sequence[Instruction], memory: MemoryLatency
+) -> tuple[tuple[Wait, ...], tuple[Wait, ...]]:
+    """The waits that no level decides (of loads: those from DRAM), and the same with distances between instructions."""
+    fixed, spacing = tuple(_wait(x, memory, DRAM) for x in instructions), _spacing(instructions, memory)
+    return fixed, tuple(spacing(index, wait) for index, wait in enumerate(fixed))
+
+
+def _spacing(instructions: Sequence[Instruction], memory: MemoryLatency) -> Callable[[int, Wait], Wait]:
+    """Adds to the wait of the instruction at an index what its control word tells; where there are no control words,
+    its distance from the next one, by the tables."""
     if any(instruction.control is not None for instruction in instructions):
-        return tuple(
-            _visible(instruction, wait, memory) for instruction, wait in zip(instructions, timings, strict=True)
-        )
-    return _paced(instructions, timings, memory)
-
-
-def _delayed(wait: Wait, more: float) -> Wait:
-    return replace(wait, write=wait.write + more, busy=1.0 + more) if more and wait.queue == "shared" else wait
-
-
-def _paced(instructions: Sequence[Instruction], timings: Sequence[Wait], memory: MemoryLatency) -> tuple[Wait, ...]:
-    """With the distances between instructions from the tables, where there are no control words."""
+        return lambda index, wait: _visible(instructions[index], wait, memory)
     table = memory.timing
     if table is None:
-        ended = [_ends(instruction) for instruction in instructions]
-        return tuple(replace(wait, gaps=(0.0,)) if end else wait for end, wait in zip(ended, timings, strict=True))
+        return lambda index, wait: replace(wait, gaps=(0.0,)) if _ends(instructions[index]) else wait
     pairs_by_code = frozenset(index for index, instruction in enumerate(instructions) if instruction.pairs)
     pair = table.get("pair")
     pairs = pairs_by_code or (greedy_pairs(instructions) if pair is not None else frozenset())
-    return tuple(
-        replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(instruction, wait, memory, table)
-        for index, (instruction, wait) in enumerate(zip(instructions, timings, strict=True))
+    return lambda index, wait: (
+        replace(wait, gaps=(pair or 0.0,)) if index in pairs else _apart(instructions[index], wait, memory, table)
     )
 
 

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import times_of
-from warpbound.distinct_values import distinct
+from warpbound.distinct_values import among, distinct
 from warpbound.emulate import Trace
 from warpbound.emulate.trace import Accesses
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
 from warpbound.workload import Workload
@@ -42,6 +43,7 @@ class Shared:
     along_y: float
 
 
+@remember(1)
 def shared_copies(case: Case, work: Work) -> Shared | None:
     """Of blocks that copy in bulk, alone; None for clusters, and where nothing is copied."""
     if work.sample_run is None or work.focus.warps is None or case.blocks is None or case.launch is None:
@@ -92,7 +94,7 @@ def _shared(trace: Trace, copying: NDArray[np.bool_], stride: int) -> float:
     if first is None:
         return 0.0
     own, other = (_sectors(rows.rows(blocks == block)) for block in (first, first + stride))
-    return float(np.isin(own, other).mean())
+    return float(among(own, other).mean())
 
 
 def _sectors(rows: Accesses) -> NDArray[np.uint64]:

@@ -65,6 +65,7 @@ class Path:
         self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the sides of an unknown branch meet
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
         self.iterations: dict[int, list[Iteration]] = {}  # branch of a counted loop -> its last iterations
+        self.noted: dict[int, tuple[Value, Mask]] = {}  # predicate -> value and lanes for which keys already tell it
         self.steps, self.cost = 0.0, 1.0  # so far; of one more
 
     def follow(self, share: float = 1.0) -> None:
@@ -186,10 +187,12 @@ class Path:
         if not self.x.known([("P", guard.index)]):
             self.complete &= instruction.traits.is_arithmetic  # whose lanes alone differ; what it decides is not known
             return None
-        value = self.x.get_predicate(guard.index)
-        value = ~value if guard.invert else value
-        self._note(at, value)
-        return value
+        value, (before, lanes) = self.x.get_predicate(guard.index), self.noted.get(guard.index, (None, None))
+        holds = ~value if guard.invert else value
+        if value is not before or self.x.mask is not lanes:
+            self._note(at, holds)
+            self.noted[guard.index] = value, self.x.mask
+        return holds
 
     def _evaluate(self, at: int, instruction: Instruction) -> None:
         handler, kind = self.code.handler(at), instruction.traits.kind
@@ -378,10 +381,8 @@ class Path:
             return
         lanes = np.asarray(self.x.mask & decision)
         warps, width = lanes.shape[1:]
-        if warps == width == 1:
-            word = lanes[:, 0, 0].astype(np.uint64)
-        elif width == 1:
-            word = lanes[:, :, 0].astype(np.uint64) @ self.weights
+        if width == 1:
+            word = lanes[:, :, 0].astype(np.uint64) @ self.weights[:warps]
         else:
             bits = np.packbits(lanes, axis=-1, bitorder="little")
             whole = bits.view(np.uint32) if width == LANES else bits

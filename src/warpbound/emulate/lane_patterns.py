@@ -42,9 +42,16 @@ def packed(addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> P
     """Accesses by the addresses of their lanes, (n, 32), and which of them take part; None: all."""
     base, sums = _bases_and_sums(addresses, active)
     key, first, pattern = _numbered(sums)
-    first_offsets = addresses[first] - base[first][:, None]
-    lanes = np.ones(first_offsets.shape, np.bool_) if active is None else active[first]
-    np.multiply(first_offsets, lanes, out=first_offsets)  # 0 where a lane takes no part
+    if len(first) == len(addresses):  # no pattern occurs twice
+        first_offsets, lanes = addresses - base[:, None], active
+    else:
+        first_offsets = addresses[first]
+        first_offsets -= base[first][:, None]
+        lanes = None if active is None else active[first]
+    if lanes is None:
+        lanes = np.ones(first_offsets.shape, np.bool_)
+    else:
+        np.multiply(first_offsets, lanes, out=first_offsets)  # 0 where a lane takes no part
     return Packed(base, pattern.astype(np.int32), Patterns(first_offsets, lanes), key)
 
 
@@ -90,7 +97,11 @@ def joined(parts: Sequence[Packed]) -> Packed:
     offsets, active = np.empty((len(key), LANES), np.uint64), np.empty((len(key), LANES), np.bool_)
     for start, part in zip(starts.tolist(), parts, strict=False):  # no copy of all patterns in between
         begin, end = np.searchsorted(first, (start, start + len(part.key)))
-        offsets[begin:end] = part.patterns.offsets[first[begin:end] - start]
-        active[begin:end] = part.patterns.active[first[begin:end] - start]
+        own = first[begin:end] - start
+        for whole, of_part in ((offsets, part.patterns.offsets), (active, part.patterns.active)):
+            if len(own) == len(of_part):
+                whole[begin:end] = of_part
+            else:
+                np.take(of_part, own, axis=0, out=whole[begin:end], mode="clip")
     base = np.concatenate([part.base for part in parts])
     return Packed(base, np.concatenate(pattern), Patterns(offsets, active), key)
