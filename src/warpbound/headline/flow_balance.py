@@ -68,7 +68,7 @@ class Balance:
 def balance(x: Flow) -> Balance:
     """The largest rate that population, demands and spaces allow, by repeated division of the bracket."""
     ceiling = _ceiling(x)
-    queues = {name: queue for name, queue in x.queues.items() if np.any(np.multiply(queue.wait, queue.demand) > 0)}
+    queues = _waited_at(x, ceiling.ndim)
     low, high = np.zeros_like(ceiling), ceiling
     pieces, cuts = (PIECES, CUTS) if ceiling.size < MANY else (2, 4 * CUTS)
     share = np.arange(1, pieces).reshape(-1, *(1,) * ceiling.ndim) / pieces
@@ -86,6 +86,23 @@ def balance(x: Flow) -> Balance:
         {name: waiting(queue, rate) for name, queue in x.queues.items()},
         {name: np.asarray(rate * queue.demand) for name, queue in x.queues.items()},
     )
+
+
+def _waited_at(x: Flow, axes: int) -> tuple[dict[str, int], Queue]:
+    """The queues at which a block may wait, together, and the number of each; axes : of the numbers of a queue.
+
+    Their arrays have the queues first, then one axis for several rates.
+    """
+    queues = {name: queue for name, queue in x.queues.items() if np.any(np.multiply(queue.wait, queue.demand) > 0)}
+
+    def together(values: list[Real]) -> Array:
+        whole = np.array(np.broadcast_arrays(*values), np.float64) if values else np.zeros(0)
+        return whole.reshape(len(values), *(1,) * (axes + 2 - whole.ndim), *whole.shape[1:])
+
+    demands, waits, newcomers = (
+        together([getattr(queue, name) for queue in queues.values()]) for name in ("demand", "wait", "newcomers")
+    )
+    return {name: number for number, name in enumerate(queues)}, Queue(demands, waits, newcomers)
 
 
 def waiting(queue: Queue, rate: Real) -> Array:
@@ -118,12 +135,15 @@ def _inverse(demand: Real) -> Array:
         return np.asarray(np.divide(1.0, demand))
 
 
-def _allowed(x: Flow, queues: Mapping[str, Queue], rate: Array) -> NDArray[np.bool_]:
-    """queues : the queues at which a block may wait."""
-    waits = {name: _waiting(queue, rate) for name, queue in queues.items()}
-    there = x.residence + sum(waits.values(), np.zeros(()))
+def _allowed(x: Flow, queues: tuple[dict[str, int], Queue], rate: Array) -> NDArray[np.bool_]:
+    """queues : those at which a block may wait, as `_waited_at` gives them. rate : (rates, ...) or (...)."""
+    numbers, queue = queues
+    waits = _waiting(queue, rate)
+    if rate.ndim < waits.ndim - 1:
+        waits = waits[:, 0]
+    there = x.residence + sum(waits, np.zeros(()))  # one after the other
     fits = rate * there <= x.population
     for space in x.spaces.values():
-        each = space.hold + waits.get(space.behind, 0.0) / space.times
-        fits = fits & (rate * np.multiply(space.per_block, each) <= space.room)
+        behind = waits[numbers[space.behind]] if space.behind in numbers else 0.0
+        fits = fits & (rate * np.multiply(space.per_block, space.hold + behind / space.times) <= space.room)
     return np.asarray(fits)
