@@ -10,6 +10,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 from types import ModuleType
 
 import numpy as np
@@ -17,6 +18,7 @@ import pytest
 from click.testing import CliRunner
 
 import warpbound
+from support.papers import limits
 from support.paths import ROOT
 from warpbound import adapt, models, program
 from warpbound.cli import main
@@ -52,7 +54,7 @@ def answered(*arguments: str) -> str:
 @pytest.fixture
 def little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     """The model of docs/add-a-model.md, installed; its golden cases."""
-    equations, line, adapter, golden = blocks("add-a-model.md")
+    equations, line, adapter, golden, _, _ = blocks("add-a-model.md")
     for package, text in ((models, equations), (adapt, adapter)):
         folder = tmp_path / package.__name__
         folder.mkdir()
@@ -80,6 +82,16 @@ def test_the_added_model_gives_its_golden_numbers(little: dict[str, object]) -> 
         found = module.predict(module.Inputs(**case["inputs"]))
         assert float(found.rate) == pytest.approx(case["expected"], rel=case["rtol"])
         assert str(found.bottleneck) == case["bottleneck"]
+
+
+def test_the_added_model_equals_its_second_writing(little: dict[str, object]) -> None:
+    again, line = blocks("add-a-model.md")[4:]
+    names = vars(limits) | {"little_1961": importlib.import_module(str(little["module"]))}
+    exec(again, names)  # noqa: S102  (a block of our own documentation)
+    ((name, second),) = eval("{" + line + "}", names).items()  # noqa: S307
+    assert name == "little_1961"
+    symbols = [second.drawn(Random(seed)) for seed in range(100)]
+    assert [second.computed(s) for s in symbols] == [pytest.approx(second.again(s), rel=1e-9) for s in symbols]
 
 
 def test_predict_shows_the_added_model(little: dict[str, object]) -> None:

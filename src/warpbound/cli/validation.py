@@ -11,7 +11,7 @@ from warpbound.errors import CommandError, InputError
 
 TELL_EVERY_S = 5.0
 PAPERS = (
-    "Score all fifteen models on up to N rows of each corpus and board and print their table; scored rows are "
+    "Score every model on up to N rows of each corpus and board and print their table; scored rows are "
     "kept, so the same command continues a stopped pass."
 )
 EXAMPLES = """
