@@ -33,7 +33,7 @@ class ItemPictures(NamedTuple):
 
 
 def refuse(out: str) -> None:
-    """Raises CommandError for an ending that no picture is written in."""
+    """Raises CommandError if no picture can be written in a file with this ending."""
     if Path(out).suffix not in ENDINGS:
         raise CommandError(
             f"--show writes {', '.join(ENDINGS)}, not {Path(out).name}.",
@@ -42,7 +42,7 @@ def refuse(out: str) -> None:
 
 
 def write(items: Sequence[ItemPictures], out: Path) -> list[Path]:
-    """The files that are written: OUT.svg (numbered if several), or OUT.md and its pictures.
+    """Write OUT.svg (numbered files if there are several pictures), or OUT.md and its pictures; their names.
 
     Raises InputError where a file cannot be written.
     """
@@ -74,7 +74,7 @@ def page(items: Sequence[ItemPictures], folder: str) -> str:
 
 
 def section(pictures_of_item: ItemPictures, folder: str) -> str:
-    """One item: its place in the paper, the verdict, its pictures with the figure that each is."""
+    """One item: its place in the paper, the verdict, its pictures, each with the number of its figure."""
     reproduction, every = pictures_of_item
     item = reproduction.item
     lines = [f"### {item.title}", "", f"`{item.key}`: {item.where}. Verdicts: {_verdicts(reproduction)}."]
@@ -135,5 +135,5 @@ def _html_section(pictures_of_item: ItemPictures, figures: Figures) -> Any:
 
 
 def _with_number(paper_picture: PaperPicture) -> Drawable:
-    """Its title begins with the paper's number."""
+    """The picture, with the number of the paper's figure in front of its title."""
     return replace(paper_picture.picture, title=f"{paper_picture.figure}: {paper_picture.picture.title}")

@@ -1,8 +1,8 @@
-"""The tables and figures that can be reproduced: what the papers print of them, as data.
+"""The tables and figures that can be reproduced, as data: what each paper prints.
 
 An item NAME is a TOML file in the folder of its paper; papers.toml names it and the module that computes it. There the
 function NAME returns our values by name from the inputs, and NAME_figures the series of its figures, if it has any.
-Where these are not enough for its pictures, `pictures` has a function NAME that draws them. The file has
+If the pictures need more than these series, `pictures` has a function NAME that draws them. The file has
 
 name, title, where   the item's name, its subject, its place in the paper
 unit, units          of all numbers; by name, or by the last part of a name
@@ -54,7 +54,7 @@ PAPERS: dict[str, str] = {name: paper["citation"] for name, paper in _PAPERS.ite
 
 @dataclass(frozen=True)
 class Printed:
-    """What the paper has: a value, whether it was measured, what is known where it differs from ours."""
+    """A value of the paper, whether it was measured, and what explains a difference from ours."""
 
     value: str | None = None
     from_measurement: bool = False
@@ -83,7 +83,7 @@ class Item:
 
     @property
     def key(self) -> str:
-        """As the command line has it."""
+        """The name on the command line, PAPER:ITEM."""
         return f"{self.paper}:{self.name}"
 
     def unit_of(self, what: str) -> str:
@@ -91,7 +91,7 @@ class Item:
         return self.units.get(what, self.units.get(what.rpartition(": ")[2], self.unit))
 
     def numbers(self) -> Numbers:
-        """Our values."""
+        """Our values, computed."""
         compute: Callable[[ItemInputs], Numbers] = getattr(import_module(self.module), self.function)
         return compute(self.inputs)
 

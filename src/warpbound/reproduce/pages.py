@@ -52,7 +52,7 @@ def listing(all_items: Sequence[Item], record: Record) -> Iterator[RenderableTyp
 
 
 def tally(item: Item, record: Record) -> str:
-    """How many numbers of an item have each kind of verdict, as recorded; those that are not printed left out."""
+    """Recorded verdict -> how many numbers of an item have it; without numbers that the paper does not print."""
     words = kinds([Verdict(str(row[0])) for row in record.get(item.key, {}).values()])
     return words or "nothing printed to compare with"
 
@@ -71,7 +71,7 @@ def markdown(all_items: Sequence[Item], record: Record) -> str:
 
 
 def page(reproduction: Reproduction) -> RenderableType:
-    """The rows of one item, what is behind them, and what its figures hold."""
+    """The rows of one item, its notes and readings, and what its figures show."""
     item = reproduction.item
     lines = [item.title, f"{item.where} of {PAPERS[item.paper]}"]
     if item.stand_in:
@@ -84,7 +84,7 @@ def page(reproduction: Reproduction) -> RenderableType:
 
 
 def ending(reproductions: Sequence[Reproduction], changed: Sequence[Change]) -> RenderableType:
-    """How it went in all."""
+    """How many numbers have each verdict, and what changed against the record."""
     verdicts = [row.verdict for x in reproductions for row in x.rows]
     items = f"{len(reproductions)} items" if len(reproductions) > 1 else reproductions[0].item.key
     rest = verdicts.count(Verdict.UNPRINTED)
@@ -128,7 +128,7 @@ def item_entry(item: Item, record: Record) -> dict[str, Any]:
 
 
 def as_csv(reproductions: Iterable[Reproduction]) -> str:
-    """Points of all figures, one a line. Raises InputError where there is no figure."""
+    """The points of all figures, one in each line. Raises InputError if there is no figure."""
     text = io.StringIO()
     lines = csv.writer(text, lineterminator="\n")
     lines.writerow(["item", "figure", "series", "x", "x_unit", "y", "y_unit"])
@@ -146,7 +146,7 @@ def as_csv(reproductions: Iterable[Reproduction]) -> str:
 
 
 def rows_table(rows: Sequence[Row]) -> Table:
-    """One line a number."""
+    """A table with one row for each number."""
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, header_style="dim")
     table.add_column("what", overflow="fold")
     words = [str(word) for row in rows for word in (row.printed or "", row.ours)]
@@ -167,7 +167,7 @@ def rows_table(rows: Sequence[Row]) -> Table:
 
 
 def kinds(verdicts: Sequence[Verdict]) -> str:
-    """How many of each kind, in words; what is not printed is left out."""
+    """How many verdicts of each kind, in words; without numbers that the paper does not print."""
     totals = {word: sum(map(verdicts.count, kind)) for word, kind in KINDS.items()}
     return ", ".join(f"{total} {word}" for word, total in totals.items() if total)
 

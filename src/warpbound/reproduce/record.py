@@ -34,17 +34,17 @@ Record = dict[str, dict[str, list[str | float]]]
 
 
 def recorded() -> Record:
-    """What the package ships: item -> number -> [verdict, value]."""
+    """The recorded verdicts and values that the package ships: item -> number -> [verdict, value]."""
     return tomllib.loads((files("warpbound.reproduce") / "recorded.toml").read_text(encoding="utf-8"))
 
 
 def changes(reproductions: Iterable[Reproduction], record: Record) -> list[Change]:
-    """What differs from the record: verdicts, numbers, rows that came or went."""
+    """Differences from the record: other verdicts, other numbers, new rows, missing rows."""
     return [change for x in reproductions for change in _changes(x, record.get(x.item.key, {}))]
 
 
 def write(reproductions: Sequence[Reproduction], record: Record) -> Path:
-    """Record these, keep what is recorded of other items. Raises InputError where the package cannot be written to."""
+    """Record these; the records of other items stay. Raises InputError if the package cannot be written to."""
     own = {x.item.key: {row.what: [row.verdict.value, _rounded(row.ours)] for row in x.rows} for x in reproductions}
     lines = [HEAD]
     for item, rows in sorted({**record, **own}.items()):

@@ -20,7 +20,7 @@ _EXACT = 1e-9   # share below which two numbers are one
 
 
 class Verdict(StrEnum):
-    """What the comparison of one number says."""
+    """The result of comparing one number."""
 
     AGREES = "agrees"
     DIGITS = "agrees to the printed digits"
@@ -34,7 +34,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True)
 class Row:
-    """One number; `difference` is (ours - paper's) / paper's, None where that says nothing."""
+    """One number; `difference` is (ours - paper's) / paper's, None where this is no useful number."""
 
     what: str
     unit: str

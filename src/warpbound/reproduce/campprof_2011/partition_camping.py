@@ -29,7 +29,7 @@ WARPS, TIME = Axis("active warps per SM", "warp/SM"), Axis("time", "s")
 
 
 def section_2(inputs: ItemInputs) -> Numbers:
-    """Section 2: warps of one and two blocks on an SM, those that more blocks reach, bytes of a transaction."""
+    """Section 2: warps on an SM with one, two and more blocks; bytes of a transaction."""
     configurations = active_warps(inputs["most_warps"], inputs["block_warps"])
     threads = 32 * np.arange(1, inputs["block_warps"] + 1)
     resident = occupancy(gpu(inputs["gpu"]), threads, 0, 0)
@@ -52,7 +52,7 @@ def _transaction(word: int) -> float:
 
 
 def fig_3(inputs: ItemInputs) -> Numbers:
-    """Figure 3: time in one partition over time in all, at full occupancy, of reads and writes of each size."""
+    """Figure 3: time of reads and writes of each size in one partition, over their time in all, at full occupancy."""
     table = _table(inputs["gpu"])
     rows = {}
     for operation in ("reads", "writes"):
@@ -85,7 +85,7 @@ def _measured(table: Benchmarks, group: str, word: int) -> tuple[np.ndarray, np.
 
 
 def figs_4_and_5(inputs: ItemInputs) -> Numbers:
-    """Figures 4 and 5: bytes of the transactions of the read micro-benchmarks, and how many partitions they use."""
+    """Figures 4 and 5: bytes of a transaction of the read micro-benchmarks, and how many partitions they use."""
     machine = machine_of(gpu(inputs["gpu"]))
     rows: dict[str, Numbers] = {}
     for word in WORDS:
@@ -99,7 +99,7 @@ def figs_4_and_5(inputs: ItemInputs) -> Numbers:
 
 
 def figs_4_and_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Partition of the accesses of the first warp of each block, without and with camping."""
+    """The partition that the first warp of each block accesses, without and with camping."""
     machine = machine_of(gpu(inputs["gpu"]))
     for number, camped in ((4, False), (5, True)):
         pattern, _ = micro(Micro("read", 4, camped), inputs["warps"], machine)
@@ -111,7 +111,7 @@ def figs_4_and_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def section_4_1(inputs: ItemInputs) -> Numbers:
-    """Section 4.1: R2 and RMSE of the regressions in the paper's form, R2 by size; whether a predictor matters not."""
+    """Section 4.1: R2 and RMSE of the regressions in the paper's form, R2 by size; whether each predictor matters."""
     table = _table(inputs["gpu"])
     regressions = fits(table, "published").values()
     published, errors = [fit.r_squared for fit in regressions], [MICRO * fit.rmse for fit in regressions]
@@ -138,7 +138,7 @@ def fig_7(inputs: ItemInputs) -> Numbers:
 
 
 def gem_pipeline(inputs: ItemInputs) -> NDArray[np.int64]:
-    """Warp from 1 on in each partition at each step, 0 for none, (steps, partitions)."""
+    """The warp that each partition serves at each step, counted from 1; 0: none. Shape (steps, partitions)."""
     board = machine_of(gpu(inputs["gpu"]))
     machine = Machine(
         sm_count=inputs["warps"], clock=AT_ONCE, partitions=board.partitions, width=board.width,
@@ -194,7 +194,7 @@ def fig_9_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def validated(board: str, form: str = FORM) -> dict[str, Judged]:
-    """Each kernel of the validation by its name."""
+    """The kernels of the paper's validation, by name."""
     table = _table(board)
     return {kernel.name: judged(kernel, times, table, form) for kernel, times in _timed(board)}
 
@@ -213,7 +213,7 @@ def fig_10(inputs: ItemInputs) -> Numbers:
 
 
 def fig_10_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """The band of each, and its times."""
+    """For each application, the band between best and worst case, and its times."""
     for name in APPLICATIONS:
         case = validated(inputs["gpu"])[name]
         warps = case.application.warps

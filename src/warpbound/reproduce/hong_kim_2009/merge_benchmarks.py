@@ -68,7 +68,7 @@ def table_5_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def points(inputs: ItemInputs, workload: str) -> dict[str, list[Point]]:
-    """By GPU; launches of which no block fits are left out."""
+    """The launches by GPU, without those of which no block fits an SM."""
     boards = {name: inputs["machines"][name]["board"] for name in inputs["gpus"]}
     return {
         name: [point for each in read(workload) if (point := _point(each, board, inputs["machines"][name]))]
@@ -104,24 +104,24 @@ def _error(inputs: ItemInputs) -> float:
 
 
 def _intensity(inputs: ItemInputs, workload: str) -> float:
-    """Of the last case: the table's, for the tiled product that of the widest tile."""
+    """The intensity of the last case, which is the table's; for the tiled product, of the widest tile."""
     board = inputs["machines"][inputs["gpus"][0]]["board"]
     return float(arithmetic_intensity(_inputs(read(workload)[-1], board)))
 
 
 def _highest(values: dict[str, float]) -> str:
-    """The name of the greatest value; all of them where several differ by rounding alone."""
+    """The name of the greatest value; all names if several values are equal but for rounding."""
     return ", ".join(name for name, value in values.items() if value > max(values.values()) * (1.0 - SAME))
 
 
 def mean_over_benchmarks(launches: list[list[Point]]) -> dict[str, float]:
-    """Each benchmark counts once, as in Figures 17 to 19, with its launches of whole warps."""
+    """Means in which each benchmark counts once, with its launches of whole warps, as in Figures 17 to 19."""
     means = [mean_of([point for point in own if point.threads >= WARP]) for own in launches]
     return {key: float(np.mean([mean[key] for mean in means])) for key in means[0]}
 
 
 def mean_of(own: list[Point]) -> dict[str, float]:
-    """CPI, MWP, CWP of those launches, and the occupancy of those of whole warps."""
+    """CPI, MWP and CWP of these launches; occupancy of those with whole warps."""
     return {
         "CPI": float(np.mean([point.cpi for point in own])),
         "MWP": float(np.mean([point.mwp for point in own])),

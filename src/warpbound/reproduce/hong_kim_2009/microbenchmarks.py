@@ -27,7 +27,7 @@ WARPS = Axis("warps", "warp/SM")
 
 
 def on(inputs: ItemInputs, gpu: str, **kernel: Real) -> Inputs:
-    """A kernel on one of the four GPUs; by default one coalesced load by one warp an SM."""
+    """A kernel on one of the four GPUs; by default, one warp on each SM makes one coalesced load."""
     m = inputs["machines"][gpu]
     alone = Inputs(
         freq=m["freq_GHz"] * 1e9, mem_bandwidth=m["bandwidth_GBs"] * 1e9, mem_latency=m["mem_latency"],
@@ -39,12 +39,12 @@ def on(inputs: ItemInputs, gpu: str, **kernel: Real) -> Inputs:
 
 
 def _warps(inputs: ItemInputs) -> NDArray[np.float64]:
-    """1, 2, 3, ... warps."""
+    """Numbers of warps: 1, 2, 3, ..."""
     return np.arange(1.0, inputs["most_warps"] + 1)
 
 
 def figs_9_and_10(inputs: ItemInputs) -> Numbers:
-    """Figures 9 and 10: delay between two warps, latency of one, and how many of them memory holds, of both kinds."""
+    """Figures 9 and 10, for both kinds of loads: delay between two warps, latency of one, warps that memory holds."""
     rows = {}
     for words, kind in (("uncoalesced", UNCOALESCED), ("coalesced", COALESCED)):
         t = terms(on(inputs, inputs["gpu"], active_blocks=inputs["most_warps"], **kind))
@@ -53,9 +53,9 @@ def figs_9_and_10(inputs: ItemInputs) -> Numbers:
 
 
 def table_6(inputs: ItemInputs) -> Numbers:
-    """Table 6: the parameters of memory, fitted to the CPIs that the model gives with the table's values.
+    """Table 6: the range of each parameter of memory that gives the same CPIs as the table's value.
 
-    A value of the search is left where the CPIs are within `tolerance` of those of the table.
+    The CPIs are the model's. They count as the same if they differ by at most `tolerance`.
     """
     rows: dict[str, dict[str, Numbers]] = {}
     for gpu in inputs["searched"]:
@@ -122,7 +122,7 @@ def _micro(inputs: ItemInputs, gpu: str, name: str, kind: str) -> Inputs:
 
 
 def fig_21(inputs: ItemInputs) -> Numbers:
-    """Figure 21: the levels of MWP for uncoalesced loads by transactions, and with departure or bandwidth alone."""
+    """Figure 21: where MWP levels off: uncoalesced loads of several transactions; departure or bandwidth alone."""
     gpu, plenty = inputs["gpu"], 1e6
     levels = {
         f"{gpu}, uncoalesced, {n:g} transactions": mwp_limits(
@@ -173,7 +173,7 @@ def figs_22_and_23(inputs: ItemInputs) -> Numbers:
 
 
 def figs_22_and_23_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Both limits of MWP, MWP, CWP and N against the warps; the time of one instruction of both versions."""
+    """MWP, both its limits, CWP and N against the number of warps; the time of one instruction of both versions."""
     n = _warps(inputs)
     for version in VERSIONS:
         t = terms(svm(inputs, version, n))
@@ -187,14 +187,14 @@ def figs_22_and_23_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def svm(inputs: ItemInputs, version: str, warps: Real) -> Inputs:
-    """A version of SVM with so many warps on each SM."""
+    """A version of SVM with this many warps on each SM."""
     loads = inputs["mem_insts"]
     optimised = version == "optimised"
     return _everywhere(inputs, warps, coal_mem_insts=loads * optimised, uncoal_mem_insts=loads * (not optimised))
 
 
 def _everywhere(inputs: ItemInputs, warps: Real, **kernel: Real) -> Inputs:
-    """The item's kernel with so many warps on each SM."""
+    """The item's kernel with this many warps on each SM."""
     blocks = np.multiply(warps, inputs["machines"][inputs["gpu"]]["sms"])
     return on(inputs, inputs["gpu"], blocks=blocks, active_blocks=warps, comp_insts=inputs["comp_insts"], **kernel)
 
@@ -220,7 +220,7 @@ def figs_25_and_26(inputs: ItemInputs) -> Numbers:
 
 
 def figs_25_and_26_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Cycles against warps, every warp with the same work."""
+    """Cycles against warps; every warp does the same work."""
     few, n, y = np.arange(1.0, inputs["few"] + 1.0), _warps(inputs), Axis("time", "cycle")
     models = {
         "MODEL_NOPW, independent": _cycles(inputs, few, 0.0),  # which does not know of independent requests

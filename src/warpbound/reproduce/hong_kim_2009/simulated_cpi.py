@@ -43,5 +43,5 @@ def simulated_cpi(x: Inputs) -> float:
 
 
 def errors(kernels: list[Inputs]) -> NDArray[np.float64]:
-    """The model's CPI off the simulated one, as a fraction of that, (n,)."""
+    """Relative error of the model's CPI against the simulated one, shape (n,)."""
     return np.array([abs(float(cpi(x)) / simulated_cpi(x) - 1.0) for x in kernels])

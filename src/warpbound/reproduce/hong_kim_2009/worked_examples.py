@@ -55,7 +55,7 @@ def _time(case: Mapping[str, Any]) -> Stack:
 
 
 def table_2(inputs: ItemInputs) -> Numbers:
-    """Table 2: one kernel through every equation, and the numbers with the paper's intermediate rounding."""
+    """Table 2: the results of every equation for one kernel, exact and with the paper's intermediate rounding."""
     x, rounded = _figure_13(inputs), inputs["rounded_mwp"]
     t, prediction = terms(x), predict(x)
     many = memory_dominates(t.mem_cycles, computation_period(t.comp_cycles, x.uncoal_mem_insts), t.warps, rounded)
@@ -88,7 +88,7 @@ def table_2(inputs: ItemInputs) -> Numbers:
 
 
 def _figure_13(inputs: ItemInputs) -> Inputs:
-    """Counts of Figure 13's loop: all but loads from global memory is computation, barriers too."""
+    """Counts of Figure 13's loop: everything but loads from global memory counts as computation, barriers included."""
     count: Counter[str] = Counter(inputs["body"])
     turns = inputs["iterations"]
     empty = Inputs(**inputs["kernel"], comp_insts=0.0, uncoal_mem_insts=0.0, synch_insts=0.0)
@@ -101,9 +101,9 @@ def _figure_13(inputs: ItemInputs) -> Inputs:
 
 
 def table_3(inputs: ItemInputs) -> Numbers:
-    """Table 3: what follows from its own clocks and counts of SMs.
+    """Table 3: cores and peak rates, computed from the table's clocks and numbers of SMs.
 
-    Cores, and their peak at two flop a cycle, three where the special units multiply too.
+    A core does two flop a cycle, or three where the special function units multiply too.
     """
     return {name: _row(inputs, name) for name in inputs["gpus"]}
 
@@ -116,9 +116,9 @@ def _row(inputs: ItemInputs, name: str) -> dict[str, float]:
 
 
 def table_7(inputs: ItemInputs) -> Numbers:
-    """Table 7 and Figure 27: what the model is fed where instructions or paths differ.
+    """Table 7 and Figure 27: the model's inputs where instructions differ in cost or threads take different paths.
 
-    Factors, a mix of instructions, and blocks executed by a warp that takes three routes.
+    The factors of the table, a mix of instructions, and the basic blocks that a warp with three paths executes.
     """
     mix, factors = inputs["mix"], inputs["measured_factors"]
     blocks = dict.fromkeys((block for route in inputs["routes"] for block in route), 1.0)
@@ -153,7 +153,7 @@ def fig_28_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def fig_4(inputs: ItemInputs) -> Numbers:
-    """Figure 4: occupancy of SVM at the ends of what one of its versions reaches, by the counts of Table 5."""
+    """Figure 4: the least and the greatest occupancy that a version of SVM reaches, by the counts of Table 5."""
     threads = np.array(inputs["threads"])
     occupancy = _svm_occupancy(inputs)
     return {

@@ -32,7 +32,7 @@ def listing(inputs: ItemInputs) -> tuple[Instruction, ...]:
 
 
 def issue_and_ready(inputs: ItemInputs) -> Numbers:
-    """t_is of every instruction, t_re of those that have a result."""
+    """The issue cycle t_is of every instruction, the ready cycle t_re of those with a result."""
     code = listing(inputs)
     cycles = schedule(code, device(inputs))
     return {
@@ -54,7 +54,7 @@ def simple_loop(inputs: ItemInputs) -> Numbers:
 
 
 def simple_loop_figures(inputs: ItemInputs) -> Iterator[Figure]:
-    """Time for a million elements against threads."""
+    """Time of a million elements against the number of threads."""
     threads, cycles = [64.0 * n for n in range(1, 201)], inputs["interval_latencies"][0]
     lines = {"off-chip bandwidth": [float(time(_inputs(inputs, cycles, threads=p, executions=1e6))) for p in threads]}
     x, y = Axis("active threads", "thread"), Axis("time of 10^6 elements", "s", "log")

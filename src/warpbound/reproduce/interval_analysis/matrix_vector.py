@@ -50,7 +50,7 @@ def solution(inputs: ItemInputs, cycles: Real, data: Real, insts: dict[str, Real
 
 
 def mxv_lcs(inputs: ItemInputs) -> Numbers:
-    """MXV-LCS: latencies in closed form on two machines and outside its conditions, bandwidths of whole chips."""
+    """MXV-LCS: latency by the formula on two machines and where it does not hold; bandwidth of whole chips."""
     best = mxv.size_needing_fewest_threads(inputs["load_latency"])
     square = _kernel(inputs, inputs["size"], inputs["size"])
     turing = replace(square, fp_latency=inputs["fp_latency_75"], fma_cycles=inputs["fma_cycles_75"])
@@ -144,7 +144,7 @@ def comparison_k20(inputs: ItemInputs) -> Numbers:
 
 
 def mxv_lc_s(inputs: ItemInputs) -> Numbers:
-    """MXV-(LC)*S, a load, its multiply-adds, the next load: with both bandwidths that the notes have for a board."""
+    """MXV-(LC)*S (a load, its multiply-adds, the next load), with both bandwidths that the notes give for a board."""
     size, l2_latency = inputs["size"], inputs["l2_latency"]
     x = _kernel(inputs, size, size, l2_latency=l2_latency, store_cycles=inputs["store_cycles"])
     cycles = mxv.load_compute_repeated_store(x)
@@ -162,7 +162,7 @@ def mxv_lc_s(inputs: ItemInputs) -> Numbers:
 
 
 def mxv_per_thread(inputs: ItemInputs) -> Numbers:
-    """mxv_o_per_thd, multiply-adds in a chain: latency, data and threads."""
+    """mxv_o_per_thd, a chain of multiply-adds: latency, bytes and threads."""
     x = _kernel(inputs, inputs["size"], inputs["size"], store_cycles=inputs["store_cycles"])
     cycles, data = mxv.per_thread(x), mxv.data_per_thread(x)
     device, papers = (

@@ -35,7 +35,7 @@ class PaperPicture:
 
 
 def drawn_by(item: Item) -> Draw | None:
-    """The function that draws an item, where its series alone do not."""
+    """The function that draws an item; None if its series are enough."""
     for module in MODULES[item.paper]:
         draw: Draw | None = getattr(import_module(f"warpbound.reproduce.pictures.{module}"), item.function, None)
         if draw:
@@ -44,7 +44,7 @@ def drawn_by(item: Item) -> Draw | None:
 
 
 def has_pictures(item: Item) -> bool:
-    """Whether there is anything to draw; computes nothing."""
+    """Whether an item has pictures; nothing is computed."""
     return drawn_by(item) is not None or item.series is not None
 
 
@@ -56,7 +56,7 @@ def pictures(reproduction: Reproduction) -> tuple[PaperPicture, ...]:
 
 
 def of_figure(pictures_of_item: Sequence[PaperPicture], name: str, item: Item) -> Sequence[PaperPicture]:
-    """Those that show the figure called `fig-N`, `9` also `9a`; all where the name is the item's or no figure's."""
+    """The pictures of the figure called `fig-N` (9 includes 9a); all of them if the name is not a figure's."""
     number = name.removeprefix("fig-")
     same = [x for x in pictures_of_item if shows(x, number)]
     return same if same or name not in ("", item.name) else pictures_of_item

@@ -38,7 +38,7 @@ def fig_8(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 
 def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
-    """Tiles of the matrix that is read or written; each lies in one partition, which its first row tells."""
+    """Tiles of the matrix that is read or written. Each tile lies in one partition: the one of its first row."""
     row_B, width_B = FLOAT_B * side, FLOAT_B * TILE
     row, column = np.indices((TILES, TILES))
     offset = side * row_B if kind == "written" else 0
@@ -53,7 +53,7 @@ def _map(side: int, machine: Machine, way: str, kind: str) -> Picture:
 
 
 def fig_10(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figure 10: bands of best and worst case of each application; both transposes in one, as in Figure 10c."""
+    """Figure 10: the band between best and worst case of each application; both transposes in one, as in 10c."""
     cases = {name: validated(inputs["gpu"])[name] for name in APPLICATIONS}
     first = zip(APPLICATIONS[:2], "ab", strict=True)
     bands = [_band(cases[name], f"Partition camping: {name}", letter) for name, letter in first]

@@ -41,7 +41,7 @@ def table_4_2(inputs: ItemInputs) -> tuple[Drawable, ...]:
 
 
 def section_4_3(inputs: ItemInputs) -> tuple[Drawable, ...]:
-    """Figure 4.2: occupancies by year, of the model and as Tables 6.3 and 6.4 have them; Figure 4.3: two patterns."""
+    """Figure 4.2: occupancies by year, of the model and of Tables 6.3 and 6.4; Figure 4.3: two patterns."""
     years = [inputs["year"][name] for name in inputs["gpus"]]
     warps = chapter_4.occupancies(inputs)
     styles = dict(zip(warps, (CYCLE[0], CYCLE[1], CYCLE[0], CYCLE[1], CYCLE[2]), strict=True))

@@ -34,7 +34,7 @@ UNDERESTIMATING = {"sim_2012": sim, "zhang_owens_2011": zhang_owens, "cuda_guide
 
 
 def figs_1_1_to_1_3(inputs: ItemInputs) -> Numbers:
-    """Figures 1.1 to 1.3: needed occupancy over that of models at intermediate intensities; the height of cusps."""
+    """Figures 1.1 to 1.3: needed occupancy over the models' estimates at intermediate intensities; heights of cusps."""
     every, at = machines(inputs), alphas(inputs["steps"])
     needs = {name: needed(refined, machine, at, inputs["share"]).warps for name, machine in every.items()}
     least, most = inputs["intermediate"]
@@ -85,11 +85,11 @@ class Issue:
     mask: tuple[bool, ...]
 
 
-def followed(code: list[str], condition: tuple[bool, ...]) -> list[Issue]:
-    """What a warp issues of code with SSY, one predicated branch and .S; labels end in a colon.
+def issue_order(code: list[str], condition: tuple[bool, ...]) -> list[Issue]:
+    """The instructions that a warp issues of code with SSY, one predicated branch and .S; labels end in a colon.
 
-    The threads that branch go first, the others' path waits on the stack of divergence. A code without SSY and .S is
-    each thread's own, so that all threads must branch alike.
+    The threads that branch go first; the path of the others waits on the divergence stack. Code without SSY and .S is
+    that of a single thread, so all threads must branch alike.
     """
     lines = [line.partition(":")[2].strip() if ":" in line else line for line in code]
     labels = {line.partition(":")[0]: at for at, line in enumerate(code) if ":" in line}
@@ -126,17 +126,17 @@ def tables_2_2_to_2_4(inputs: ItemInputs) -> Numbers:
 
 def _execution(code: list[str], serial: list[str], bits: str) -> Numbers:
     condition = tuple(bit == "1" for bit in bits)
-    issued = followed(code, condition)
+    issued = issue_order(code, condition)
     rows: dict[str, Numbers] = {}
     for order, step in enumerate(issued):
         name = code[step.line].partition(":")[2].strip() or code[step.line].partition(":")[0]
         rows[name] = {"order": order, "mask": int("".join("01"[thread] for thread in step.mask))}
-    alone = [_work(code, followed(code, (outcome,))) for outcome in condition]
+    alone = [_work(code, issue_order(code, (outcome,))) for outcome in condition]
     masked = [[step for step in issued if step.mask[thread]] for thread in range(len(bits))]
-    own = [_work(serial, followed(serial, (outcome,))) for outcome in condition]
+    own = [_work(serial, issue_order(serial, (outcome,))) for outcome in condition]
     return {
         **rows,
-        "instructions of a thread": len(followed(code, condition[:1])),
+        "instructions of a thread": len(issue_order(code, condition[:1])),
         "instructions of the warp": len(issued),
         "each thread does as alone": all(_work(code, a) == b for a, b in zip(masked, alone, strict=True)),
         "and as the serial code": own == alone,
@@ -144,7 +144,7 @@ def _execution(code: list[str], serial: list[str], bits: str) -> Numbers:
 
 
 def _work(code: list[str], issued: list[Issue]) -> list[str]:
-    """Arithmetic in its order, without what marks a meeting."""
+    """The arithmetic in order, without the instructions that mark where threads reconverge."""
     texts = (code[step.line].rpartition(":")[2].strip() for step in issued)
     return [text.replace(".S", "") for text in texts if text.startswith("I")]
 

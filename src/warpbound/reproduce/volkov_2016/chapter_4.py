@@ -69,7 +69,7 @@ def table_4_2_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def section_4_3(inputs: ItemInputs) -> Numbers:
-    """Section 4.3: warps for either latency, and the accesses of Figure 4.3 that are not coalesced."""
+    """Section 4.3: warps that hide the latency of arithmetic or of memory; the uncoalesced accesses of Figure 4.3."""
     rows = {name: _warps(machine, inputs["warps_at_90"][name]) for name, machine in machines(inputs).items()}
     g80, maxwell = machines(inputs)["G80"], machines(inputs)["Maxwell"]
     multiply_add = concurrency(inputs["multiply_add_latency"], g80.alu_throughput)
@@ -140,7 +140,7 @@ def _warps(machine: Machine, per_scheduler_at_90: float) -> dict[str, float]:
 
 
 def fig_4_4(inputs: ItemInputs) -> Numbers:
-    """Figure 4.4: by which factor a year arithmetic grows faster than memory bandwidth, by groups of boards."""
+    """Figure 4.4: the factor a year by which arithmetic grows faster than memory bandwidth, by groups of boards."""
     groups = {**inputs["groups"], "all": list(inputs["boards"])}
     factors = {name: _fitted_factor(*_years_and_ratios(inputs, boards)) for name, boards in groups.items()}
     oldest, newest = (inputs["machines"][name] for name in inputs["ends"])
@@ -174,7 +174,7 @@ def _ratio(name: str) -> float:
 
 
 def _fitted_factor(year: NDArray[np.float64], ratio: NDArray[np.float64]) -> float:
-    """How much faster arithmetic than memory grows, by least squares on the logarithm."""
+    """The factor a year by which arithmetic grows faster than memory, by least squares on the logarithm."""
     return float(np.exp(-np.polyfit(year, np.log(ratio), 1)[0]))
 
 
@@ -307,7 +307,7 @@ def _by_guide(machine: Machine, alpha: float) -> Numbers:
 
 
 def section_4_9(inputs: ItemInputs) -> Numbers:
-    """Section 4.9: the warps that fill one wait, under three names, when switching costs nothing."""
+    """Section 4.9: the number of warps that fill one wait when switching costs nothing, by three papers."""
     rows = {name: _filling_a_wait(machine, inputs["alphas"][name]) for name, machine in machines(inputs).items()}
     equal = all(np.allclose(list(row.values()), row["Agarwal"], rtol=1e-12) for row in rows.values())
     return {"all three equal": equal, **rows}

@@ -99,7 +99,7 @@ def section_7_2_figures(inputs: ItemInputs) -> Iterator[Figure]:
 
 
 def _until_nothing_exposed(machine: Machine) -> float:
-    """Warps, not whole, at which the exposed latency of an access has come down to its transfer."""
+    """The number of warps (a fraction) at which the exposed latency of an access equals its transfer time."""
     x = baghsorkhi_2010.Inputs(
         np.array([1.0, 2.0]), 0.0, TURNS, 1 / machine.alu_throughput, machine.alu_latency,
         1 / machine.memory_throughput, machine.memory_latency,

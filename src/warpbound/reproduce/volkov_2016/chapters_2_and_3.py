@@ -127,7 +127,7 @@ def listings_3_1_to_3_3(inputs: ItemInputs) -> Numbers:
 
 
 def _chain(steps: list[tuple[str, float]]) -> list[Instruction]:
-    """Every instruction needs the result of the one before."""
+    """A chain of instructions: each needs the result of the one before."""
     before = [()] + [((i, latency),) for i, (_, latency) in enumerate(steps[:-1])]
     return [Instruction(name, waits=waits) for (name, _), waits in zip(steps, before, strict=True)]
 
@@ -191,7 +191,7 @@ def _warps(inputs: ItemInputs, bytes_per_s: float) -> float:
 
 
 def gbytes(inputs: ItemInputs, warps: Real) -> NDArray[np.float64]:
-    """GB/s at so many warps per cycle and SM."""
+    """GB/s at this many warps per cycle and SM."""
     return np.asarray(bytes_per_second(warps, inputs["clock_GHz"] * 1e9, inputs["sms"], inputs["bytes_per_warp"])) / 1e9
 
 

@@ -30,7 +30,7 @@ KINDS = ("add", "SFU", "smem", "smem2")
 
 
 def section_5_7(inputs: ItemInputs) -> Numbers:
-    """Section 5.7: resident blocks, and whether some size of shared memory admits the missing number of them."""
+    """Section 5.7: resident blocks, and whether any amount of shared memory gives the number that is missing."""
     kepler = inputs["kepler"]
     resident = occupancy(kepler["board"], kepler["threads"], 0, np.array(kepler["bytes"])).blocks_per_sm
     return {

@@ -29,7 +29,7 @@ def figs_3_7_to_3_11(inputs: ItemInputs) -> Numbers:
 
 
 def _reaching(inputs: ItemInputs, name: str, rate: float) -> float:
-    """Warps, between the kept points on straight lines; not a number where no occupancy reaches the rate."""
+    """Warps that reach a rate, interpolated between the kept points; NaN where no occupancy reaches it."""
     own = inputs["curves"][name]
     if rate > max(own["GB_s"]):
         return float(np.nan)

@@ -84,7 +84,7 @@ def _per_instruction(own: ItemInputs, latency: float, ops: float, warps: int) ->
 
 
 def figs_6_1_and_6_2(inputs: ItemInputs) -> Numbers:
-    """Figure 6.1: warps for shared memory by Little's law; Figure 6.2: ILP against as many times the warps."""
+    """Figure 6.1: warps for shared memory by Little's law; Figure 6.2: ILP compared with that many times more warps."""
     own = inputs["machines"][inputs["shared_on"]]
     warps = concurrency(own["latency"]["smem"], own["throughput"]["smem"] / LANES) * own["schedulers"]
     machine = machines(inputs)[inputs["ilp_on"]]

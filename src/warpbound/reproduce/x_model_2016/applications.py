@@ -89,7 +89,7 @@ def application(of: ItemInputs) -> Numbers:
 
 
 def case_study(board: str, inputs: ItemInputs) -> Numbers:
-    """gesummv with both sizes of L1: what thrashes, what each way out gains."""
+    """gesummv with both sizes of L1: where it thrashes, what each remedy gains."""
     sizes = studied(board)
     x, y = sizes[DEFAULT], sizes[LARGER]
     ways = remedies(x, y)
@@ -119,7 +119,7 @@ def case_study(board: str, inputs: ItemInputs) -> Numbers:
 
 
 def remedies(default: Inputs, larger: Inputs) -> dict[str, Effect]:
-    """Effects over the default; throttled to the best number of warps, R of a bypass raised to its throughput."""
+    """Gains over the default: with the best number of warps, and with R raised to the throughput of a bypass."""
     launch_counts = {LARGER: after_launch(default, larger)}
     for name, x in {DEFAULT: default, LARGER: larger}.items():
         launch_counts |= {

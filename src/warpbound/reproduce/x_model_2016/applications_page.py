@@ -72,7 +72,7 @@ def _order(inputs: ItemInputs) -> str:
 
 
 def _conclusions(inputs: ItemInputs) -> dict[str, object]:
-    """What agrees with the paper and what differs, row by row of the item; the best numbers of warps."""
+    """Agreements with the paper and differences, by rows of the item; the best numbers of warps."""
     (item,) = chosen("x_model_2016:applications")
     board = "gtx570"
     ours = case_study(board, inputs)
