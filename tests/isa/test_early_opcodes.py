@@ -7,7 +7,6 @@ from warpbound.isa.limits import limits
 from warpbound.isa.opcodes import (
     LATENCY_CLASSES,
     PIPES,
-    early_architectures,
     sources,
 )
 from warpbound.isa.opcodes import _load as load  # the raw tables, to see what no opcode reaches
@@ -30,7 +29,7 @@ def sub_cores(arch: int) -> int:
 
 
 def test_every_architecture_has_a_data_row() -> None:
-    assert early_architectures() == ARCHITECTURES
+    assert tuple(sorted(map(int, load("early_families")["rows"]))) == ARCHITECTURES
     assert set(load("early_families")["rows"].values()) == set(load("early_families")["columns"])
 
 

@@ -9,7 +9,8 @@ from support.sass_listing import code
 from warpbound import machine
 from warpbound.board_parameters import LANES, LATENCIES, PARAMETERS
 from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
-from warpbound.isa.opcodes import architectures, early_architectures, latency_names, opcode_facts
+from warpbound.isa.opcodes import _load as load
+from warpbound.isa.opcodes import architectures, opcode_facts
 from warpbound.isa.traits import table
 from warpbound.latency import memory_latency, own_timing, waits
 from warpbound.machine import gpu, override
@@ -55,7 +56,7 @@ def cycles(text: str, board: machine.Gpu) -> tuple[float, float, float]:
     return found.write, found.source_wait, found.hold
 
 
-@pytest.mark.parametrize("name", latency_names())
+@pytest.mark.parametrize("name", load("latencies"))
 def test_every_row_follows_a_number_or_says_why_not(name: str) -> None:
     assert [row_parameter(name) in PARAMETERS, name in WITHOUT_SLIDER, name in NOT_TAKEN.split()].count(True) == 1
 
@@ -66,7 +67,7 @@ def test_rows_that_are_said_to_be_read_by_nothing_are_read_by_nothing() -> None:
     assert [name for name in NOT_TAKEN.split() if f'_row("{name}"' in read or f'("{name}",)' in read] == []
 
 
-@pytest.mark.parametrize("arch", [*early_architectures(), *architectures()])
+@pytest.mark.parametrize("arch", [*map(int, load("early_families")["rows"]), *architectures()])
 def test_every_opcode_follows_a_number_or_says_why_not(arch: int) -> None:
     for opcode, entry in table().items():
         for modifiers, family in entry.families:
@@ -115,7 +116,7 @@ def test_opcodes_and_rows_are_those_of_the_tables() -> None:
     for name in LATENCIES:
         opcode, *modifiers = PARAMETERS[name].opcode.split(".")
         assert bool(opcode) != bool(PARAMETERS[name].rows), name
-        assert set(PARAMETERS[name].rows) <= set(latency_names())
+        assert set(PARAMETERS[name].rows) <= set(load("latencies"))
         assert not opcode or opcode_facts(opcode, tuple(modifiers), 90).is_known
 
 

@@ -55,11 +55,6 @@ class TensorMap:
         """Bytes of a row of the box."""
         return self.counts[0] * self.bits // 8
 
-    @property
-    def box_B(self) -> int:
-        """Bytes of a box in shared memory, those outside the tensor too."""
-        return self.row_B * prod(self.counts[1:])
-
 
 def decode(raw: bytes) -> TensorMap | str:
     """The map in 128 bytes, or why it cannot be followed."""

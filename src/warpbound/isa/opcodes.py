@@ -17,18 +17,8 @@ from warpbound.shipped_tables import shipped_table
 
 PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (
-    "fixed",
-    "xu",
-    "fp64",
-    "tensor",
-    "shared",
-    "global",
-    "local",
-    "constant",
-    "barrier",
-    "special",
-    "branch",
-)
+    "fixed", "xu", "fp64", "tensor", "shared", "global", "local", "constant", "barrier", "special", "branch",
+)  # fmt: skip
 _TRUST = ("vendor", "measured", "published", "assumed")  # from the best to the least
 
 
@@ -78,16 +68,6 @@ def architectures() -> tuple[int, ...]:
     return tuple(sorted(_rows(_LATER)))
 
 
-def early_architectures() -> tuple[int, ...]:
-    """Those with a data row before 7.0, ascending: 10 for compute capability 1.0."""
-    return tuple(sorted(_rows(_EARLY)))
-
-
-def data_row(arch: int) -> int:
-    """The architecture whose numbers answer for `arch` from 7.0 on: itself, or the nearest relative with data."""
-    return _row(_LATER, arch)
-
-
 def _row(book: str, arch: int) -> int:
     rows = _rows(book)
     if arch in rows:
@@ -135,11 +115,6 @@ def latency(name: str, arch: int) -> Latency:
     column = _column(_LATER, arch)
     source = str(_pick(row["source"], column))
     return Latency(float(_pick(row["value"], column)), source, _how(_LATER, source, arch))
-
-
-def latency_names() -> tuple[str, ...]:
-    """Every name that `latency` answers."""
-    return tuple(_load("latencies"))
 
 
 def sources() -> Mapping[str, str]:

@@ -48,11 +48,6 @@ def timings() -> tuple[Timing, ...]:
     return tuple(table for table, _ in _tables())
 
 
-def timing_sources() -> Mapping[str, str]:
-    """Source key -> what it stands for."""
-    return {key: source["text"] for key, source in _load()["sources"].items()}
-
-
 @cache
 def _load() -> dict[str, Any]:
     return shipped_table("isa", "timings.toml")

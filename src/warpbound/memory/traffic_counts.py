@@ -39,13 +39,6 @@ class PerInstruction:
     waits_from: Reals
     far_share: Reals
 
-    @property
-    def hit_shares(self) -> Reals:
-        """Fractions of the loaded sectors from L1, L2 and DRAM, (instructions, 3); 0 where none are loaded."""
-        total = self.sectors_from.sum(axis=1, keepdims=True)
-        none = np.zeros_like(self.sectors_from)
-        return np.asarray(np.divide(self.sectors_from, total, out=none, where=total > 0))
-
 
 @dataclass(frozen=True)
 class Errors:
