@@ -33,8 +33,6 @@ UNIFORM = 256  # register number at which the uniform registers follow the other
 UNIFORM_PREDICATES = 8  # the same of predicates
 EVALUATED = ("integer", "predicate", "conversion")  # kinds that work value by value, lane by lane
 RECIPROCAL = "MUFU"  # the one of the floats that divisions of integers use, in loops too
-FLOATS = frozenset({"FADD", "FMUL", "FFMA", "FMNMX", "FSEL", "FSET", "FADD32I", "FMUL32I", "FFMA32I"})  # outside loops:
-# those in loops, such as iterations to convergence, would be evaluated for every lane of the grid
 _BRINGING = ("special_register", "constant", "load")  # kinds that bring known values from elsewhere
 _DECIDING = ("branch", "exit", "return", "call")
 
@@ -69,7 +67,10 @@ class Code:
 
     def _is_computed(self, at: int) -> bool:
         instruction = self.instructions[at]
-        return _is_evaluated(instruction) or (instruction.opcode in FLOATS and at not in self.in_loops)
+        if _is_evaluated(instruction):
+            return True
+        # in loops, such as iterations to convergence, floats would be evaluated for every lane of the grid
+        return instruction.traits.index_float and at not in self.in_loops
 
     @cached_property
     def blocks_alike(self) -> bool:

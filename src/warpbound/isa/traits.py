@@ -76,6 +76,7 @@ class Traits:
     waits_for: str = ""
     at_mbarrier: bool = False
     same_in_blocks: bool = False
+    index_float: bool = False
     indirect: bool = False
     target_set_by: str = ""
     reconverges: bool = False
@@ -190,6 +191,7 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         waits_for=entry.get("waits_for", ""),
         at_mbarrier=entry.get("at_mbarrier", False),
         same_in_blocks=entry.get("same_in_blocks", False),
+        index_float=entry.get("index_float", False),
         indirect=entry.get("indirect", False),
         target_set_by=entry.get("target_set_by", ""),
         reconverges=entry.get("reconverges", False),
