@@ -73,7 +73,7 @@ class Residency:
 
     block_limits : limiter -> blocks per SM it alone would admit (UNLIMITED: not used)
     limiters     : all that bind, in the order of result.quantities; "grid" also when the grid is exactly one wave
-    kept         : changes of a Step that the code rules out
+    ruled_out    : changes of a Step that the code rules out
     """
 
     blocks_per_sm: int
@@ -82,7 +82,7 @@ class Residency:
     limiters: tuple[str, ...]
     block_limits: Mapping[str, int] = field(hash=False)
     _request: _Request = field(repr=False, compare=False)
-    kept: frozenset[str] = frozenset()
+    ruled_out: frozenset[str] = frozenset()
 
     @property
     def occupancy(self) -> float:
@@ -125,7 +125,7 @@ class Residency:
             return ()
         searches = (_other_block_size, _fewer_registers, _less_shared, _larger_carveout)
         steps = (search(self) for search in searches)
-        return tuple(step for step in steps if step is not None and step.change not in self.kept)
+        return tuple(step for step in steps if step is not None and step.change not in self.ruled_out)
 
 
 @dataclass(frozen=True)

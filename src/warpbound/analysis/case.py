@@ -141,7 +141,7 @@ def _residency(  # noqa: PLR0913  (each is one fact of the launch)
         board, threads, program.registers, program.shared_bytes + dynamic_shared, carveout,
         barriers=program.barriers, tensor_columns=program.tensor_columns, grid_blocks=blocks,
     )  # fmt: skip
-    return replace(residency, kept=frozenset({"threads"})) if program.block_size_fixed else residency
+    return replace(residency, ruled_out=frozenset({"threads"})) if program.block_size_fixed else residency
 
 
 def _best_block(program: Program, board: Gpu) -> int:
