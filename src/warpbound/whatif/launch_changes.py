@@ -88,7 +88,7 @@ def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterato
     Blocks smaller than a warp leave lanes idle: their threads then fill fewer warps.
     """
     threads, warps = residency.threads_per_block, work.warps
-    if warps is None or threads >= THREADS or "threads" in residency.kept:
+    if warps is None or threads >= THREADS or "threads" in residency.ruled_out:
         return
     if round(work.barriers) or work.memory.shared_wavefronts_store:
         return
