@@ -15,6 +15,7 @@ from warpbound.adapt.answers import LaunchFacts, answers
 from warpbound.analysis import code_tables, interval, launch_counts
 from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, checked_case, product
+from warpbound.analysis.copy_warp_whatif import copy_warp_changes
 from warpbound.analysis.execution_summary import execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_the_work
@@ -172,7 +173,7 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     accesses = code_tables.memory_accesses(program, work.accesses())
     changes = (
         *changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages,
-        *multicast_changes(case, work), *tile_changes(case, work), *changes,
+        *multicast_changes(case, work), *copy_warp_changes(case, work), *tile_changes(case, work), *changes,
     )  # fmt: skip
     return KernelResult(
         **frame(case),

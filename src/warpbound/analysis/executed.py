@@ -97,13 +97,13 @@ def average_work(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> 
 def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> _AverageWarp:
     program = case.program
     memory = replace(launch_memory(traffic), hottest_updates=hottest_updates(program, trace, sample))
-    timing = held(case, trace, _waits(case, traffic), served_by(traffic))
+    timing = held(case, trace, unheld_waits(case, traffic), served_by(traffic))
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(trace.of_blocks * per_block)
     timed = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
     average = _AverageWarp(with_block_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
-    whole = whole_block(case, trace, _waits(case, traffic), timing, served_by(traffic))
+    whole = whole_block(case, trace, unheld_waits(case, traffic), timing, served_by(traffic))
     stops = barriers(program.instructions, timing)
     if whole:
         stops = of_all(whole, stops)
@@ -115,7 +115,7 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
 
 
 @remember(4)
-def _waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait, ...]:
+def unheld_waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait, ...]:
     """The time of each instruction of one warp, without waits at mbarriers; level : see `served_by`."""
     code, shares = case.program.instructions, served_by(traffic, level)
     if level is not None:
@@ -125,14 +125,14 @@ def _waits(case: Case, traffic: Traffic, level: str | None = None) -> tuple[Wait
 
 def pipelines_of(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> tuple[list[Pipeline], list[WhatIf]]:
     """Pipelines of a block of the sample, and changes of their stages."""
-    return pipelines(case, trace, _waits(case, traffic), served_by(traffic))
+    return pipelines(case, trace, unheld_waits(case, traffic), served_by(traffic))
 
 
 def recorded_paths(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> dict[int, float]:
     """Cycles of each recorded warp's path, alone on its SM, by its row; nothing where all blocks are alike."""
     if len(distinct(sample.of_class)) == 1:
         return {}
-    timing = held(case, trace, _waits(case, traffic), served_by(traffic))
+    timing = held(case, trace, unheld_waits(case, traffic), served_by(traffic))
     parts = {row: stream[:LONGEST_STREAM] for row, stream in trace.streams.items() if len(stream)}
     times = {row: len(trace.streams[row]) / len(part) for row, part in parts.items()}
     cycles: dict[bytes, float] = {}
@@ -257,7 +257,7 @@ def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ..
     """Whether waits at mbarriers are timed, and on what that rests."""
     if trace.mbarrier_log is None:
         return ()
-    timed = block_timeline(case, trace.mbarrier_log, _waits(case, traffic), served_by(traffic))
+    timed = block_timeline(case, trace.mbarrier_log, unheld_waits(case, traffic), served_by(traffic))
     return (ASSUMED,) if timed is not None and timed.fills else () if timed is not None else (NOTE,)
 
 
@@ -344,7 +344,7 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
 
 def _latency_at(case: Case, run: tuple[Trace, Sample, Traffic], level: str) -> float:
     trace, sample, traffic = run
-    timing = held(case, trace, _waits(case, traffic, level), served_by(traffic, level))
+    timing = held(case, trace, unheld_waits(case, traffic, level), served_by(traffic, level))
     start = case.gpu.value("block_start") * case.gpu.value("boost_clock")
     cycles = time_of_stream(case.program, trace, timing, sample)
     return path_share(trace, sample) * cycles + start

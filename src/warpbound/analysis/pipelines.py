@@ -248,6 +248,14 @@ def block_timeline(case: Case, mbarrier_log: MbarrierLog, waits: Sequence[Wait],
     return block.course(_engine(block))
 
 
+def recorded_rings(case: Case, trace: Trace, waits: Sequence[Wait], levels: Served) -> tuple[Ring, ...]:
+    """The stages of the recorded block."""
+    if trace.mbarrier_log is None:
+        return ()
+    course = block_timeline(case, trace.mbarrier_log, waits, levels)
+    return rings(course, Block(case, trace.mbarrier_log, waits, levels).line) if course else ()
+
+
 def _executions(mbarrier_log: MbarrierLog, warps: Iterable[int]) -> dict[int, int]:
     """Times that each instruction tests a barrier for these warps, in vain or not."""
     count: dict[int, int] = {}

@@ -57,6 +57,7 @@ MECHANISMS = (  # the first that fits names the change
     Mechanism("data kept in L2", ("kept in L2",), "what L2 then lacks for other data", MEMORY),
     Mechanism("multicast", ("multicast copies",), "waits for the blocks of the cluster", MEMORY),
     Mechanism("stores beside products", ("beside the products",), "warps of their own for copies and products"),
+    Mechanism("copy warps", ("for copies alone",), "mbarriers that say when a stage is free", MEMORY),
     Mechanism("larger tiles", ("tiles of two blocks",), "", MEMORY),
     Mechanism("data kept on the SM", ("carve-out", "on the SM", "for L1"), "", MEMORY),
     Mechanism("wide accesses", ("128-bit accesses (",), "arrays aligned to 16 bytes", MEMORY),
