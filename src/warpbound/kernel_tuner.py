@@ -105,8 +105,8 @@ class Strategy:
 
     def _neighbours(self, searchspace: Any) -> Iterable[Config]:
         """Configurations that differ in one parameter from one of the best."""
-        timed = sorted((entry for entry in self.predicted if entry.time_s), key=lambda entry: entry.time_s or 0.0)
-        near = (searchspace.get_neighbors(entry.config, neighbor_method="Hamming") for entry in timed[:_BEST])
+        by_time = sorted((entry for entry in self.predicted if entry.time_s), key=lambda entry: entry.time_s or 0.0)
+        near = (searchspace.get_neighbors(entry.config, neighbor_method="Hamming") for entry in by_time[:_BEST])
         return dict.fromkeys(tuple(config) for configs in near for config in configs)
 
     def _predictions(self, configs: Sequence[Config], searchspace: Any, runner: Any) -> list[Predicted]:

@@ -220,7 +220,7 @@ def test_the_longest_warp_that_sets_the_time_leaves_another_resource_as_runner_u
     longest = timing.before_form(case, replace(work, longest_warp=1e4))
     assert typical.bottleneck == "dram"
     assert (longest.bottleneck, longest.runner_up) == ("latency", "dram")
-    assert longest.time_s == pytest.approx(1e4 * work.timed.cycles / case.clock_hz)
+    assert longest.time_s == pytest.approx(1e4 * work.schedule.cycles / case.clock_hz)
     low, high = longest.interval
     assert low < longest.time_s < high
 

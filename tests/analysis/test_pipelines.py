@@ -167,7 +167,7 @@ def test_fences_without_a_lane_cost_nothing():
 def test_a_wait_is_booked_on_what_ends_it():
     """Of the block that copies and that multiplies by tcgen05: on products, not on memory; by wgmma on the copies."""
     program, launch = pairs()
-    products = work_of(case_of(program, warpbound.gpu("b200"), launch, DEFAULT)).timed.parts
+    products = work_of(case_of(program, warpbound.gpu("b200"), launch, DEFAULT)).schedule.parts
     assert products["l2"] + products["dram"] < 0.02 * products["fixed"]
     copies = answer(l2_bandwidth=3000)["latency"]["parts"]
     assert copies["l2"] + copies["dram"] > 10 * copies["barrier"]

@@ -133,7 +133,7 @@ def _instruction_slack(case: Case, work: Work, lines: Mapping[Place, Slack]) -> 
             address=code[index].address, text=code[index].text, line=place.outermost.line, cycles=each.cycles,
             slack=each.times,
         )
-        for index, each in slack.of_instructions(code, work.timed, lines).items()
+        for index, each in slack.of_instructions(code, work.schedule, lines).items()
         if (place := code[index].place)
     ]  # fmt: skip
 

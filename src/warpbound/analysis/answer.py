@@ -160,24 +160,24 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
     if work is None:
         return _without_board(case)
     program, views = case.program, case.settings.views
-    timed = launch_prediction(case, work)
+    prediction = launch_prediction(case, work)
     bounds = predict(work.focus, case.place)
-    rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
+    rates = bounds if prediction is None else at_predicted_rate(case, bounds, prediction)
     x = launch_facts(case, work)
-    power_W = drawn_watts(case, work, timed)
-    longest_s = longest_block_s(case, work, timed)
+    power_W = drawn_watts(case, work, prediction)
+    longest_s = longest_block_s(case, work, prediction)
     workload = work.whole if longest_s is None or work.longest is None else work.longest.work
     changes = changes_of_the_work(case, work, rates.cycles, longest_s)
     stages, other_stages = work.pipelines()
     lines = code_tables.source_lines(program, workload)
     accesses = code_tables.memory_accesses(program, work.accesses())
     changes = (
-        *changes_of_the_grid(case, work, timed), *power_whatifs(case, work, timed), *other_stages,
+        *changes_of_the_grid(case, work, prediction), *power_whatifs(case, work, prediction), *other_stages,
         *multicast_changes(case, work), *copy_warp_changes(case, work), *tile_changes(case, work), *changes,
     )  # fmt: skip
     return KernelResult(
         **frame(case),
-        **time_fields(case, timed),
+        **time_fields(case, prediction),
         mode=work.mode,
         bottleneck=rates.bottleneck,
         runner_up=rates.runner_up,
@@ -193,23 +193,23 @@ def result_of(case: Case, work: Work | None) -> KernelResult:
         whatifs=sorted(explained(changes, _needs(case, work), lines, accesses), key=lambda change: -change.speedup),
         loops=[_loop(case, piece) for piece in work.loops()],
         pipelines=stages,
-        confidence=confidence(case, assumptions(case, work, timed), timed),
+        confidence=confidence(case, assumptions(case, work, prediction), prediction),
         sample=work.sample,
         blocks=_block_classes(case, work),
         longest_block_s=longest_s,
         sms=_busy_sms(case, work),
         clock_MHz=case.clock_hz / 1e6,
         clock_source=source(case),
-        clock_limiter=limiter(case, timed),
+        clock_limiter=limiter(case, prediction),
         power_W=power_W,
-        energy_J=None if power_W is None or timed is None else power_W * timed.time_s,
+        energy_J=None if power_W is None or prediction is None else power_W * prediction.time_s,
         scope=work.focus.title,
         straight=Segment(**_segment(case, work.whole)),
         not_executed=work.not_executed,
         execution=execution(program, work.whole, work.observed, x) if work.observed and x else None,
         lines=lines,
         accesses=accesses,
-        sass=code_tables.sass_listing(program, work.timed, case.facts) if "sass" in views else UNSET,
+        sass=code_tables.sass_listing(program, work.schedule, case.facts) if "sass" in views else UNSET,
         figures=figure_data(case, work, x) if "figures" in views else UNSET,
     )
 
@@ -257,27 +257,27 @@ def frame(case: Case) -> Entry:
     }
 
 
-def time_fields(case: Case, timed: LaunchPrediction | None) -> Entry:
+def time_fields(case: Case, prediction: LaunchPrediction | None) -> Entry:
     """Fields of the result on time; none where trip counts are unknown."""
-    if timed is None:
+    if prediction is None:
         return {}
     return {
-        "time_s": timed.time_s,
-        "time_interval_s": list(timed.interval),
-        "cycles": timed.time_s * case.clock_hz,
-        "stalls": stalls(timed, case.clock_hz),
-        "doubts": interval.doubts(timed),
-        "dominant_doubt": max(timed.doubts, key=lambda name: timed.doubts[name]) if timed.doubts else None,
+        "time_s": prediction.time_s,
+        "time_interval_s": list(prediction.interval),
+        "cycles": prediction.time_s * case.clock_hz,
+        "stalls": stalls(prediction, case.clock_hz),
+        "doubts": interval.doubts(prediction),
+        "dominant_doubt": max(prediction.doubts, key=prediction.doubts.__getitem__, default=None),
     }
 
 
-def confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = None) -> Confidence:
+def confidence(case: Case, notes: list[str], prediction: LaunchPrediction | None = None) -> Confidence:
     program = case.program
     in_place_of = {SHARED_NOT_TOLD: BARRIERS_NOT_TOLD} if case.launch and case.launch.smem else {}
     assumed = [*(in_place_of.get(note, note) for note in program.assumed), *case.block_note]
     if program.proxy_isa:
         assumed.append(f"code for {program.proxy_isa}, because no compiler is available for sm_{case.gpu.arch}")
-    kind = expected(case.gpu.key, timed.bottleneck) if timed else None
+    kind = expected(case.gpu.key, prediction.bottleneck) if prediction else None
     return Confidence(
         expected_error=kind.mape if kind else None,
         interval_coverage=kind.coverage if kind else None,
@@ -288,15 +288,15 @@ def confidence(case: Case, notes: list[str], timed: LaunchPrediction | None = No
     )
 
 
-def assumptions(case: Case, work: Work, timed: LaunchPrediction | None) -> list[str]:
+def assumptions(case: Case, work: Work, prediction: LaunchPrediction | None) -> list[str]:
     """What the numbers rest on."""
     board = case.gpu
     notes = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
     notes += work.notes
-    notes += [BOUNDS_NOTE] if timed is None else [TIME_NOTE, *scaled_notes(timed.assumed, board)]
+    notes += [BOUNDS_NOTE] if prediction is None else [TIME_NOTE, *scaled_notes(prediction.assumed, board)]
     if case.settings.clock == SUSTAINED and case.power is None:
         notes.append(BOOST_NOTE.format(name=board.name))
-    if timed is not None and _rests_on_pieces(case, work, timed):
+    if prediction is not None and _rests_on_pieces(case, work, prediction):
         notes = [f"{note}; {PIECES_NOTE}" if note == ASSUMED else note for note in notes]
         notes += [] if any(PIECES_NOTE in note for note in notes) else [PIECES_NOTE]
     if work.longest_warp > UNEVEN:
@@ -307,12 +307,12 @@ def assumptions(case: Case, work: Work, timed: LaunchPrediction | None) -> list[
     return notes
 
 
-def _rests_on_pieces(case: Case, work: Work, timed: LaunchPrediction) -> bool:
+def _rests_on_pieces(case: Case, work: Work, prediction: LaunchPrediction) -> bool:
     """Whether the time depends on what a piece of a line costs, of which this board gives no value of its own."""
     unknown = case.gpu.key != PIECES_MEASURED_ON and case.gpu.get("store_piece_cost") is None
     memory = work.whole.memory
     return (
-        unknown and "l1" in (timed.bottleneck, timed.runner_up)
+        unknown and "l1" in (prediction.bottleneck, prediction.runner_up)
         and memory is not None and memory.pieces_bind(case.gpu.arch, case.gpu.value("l1_bandwidth"))
     )  # fmt: skip
 

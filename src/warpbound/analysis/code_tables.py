@@ -77,14 +77,14 @@ def _access(instruction: Instruction, space: str, cost: AccessCost) -> Access:
     )
 
 
-def sass_listing(program: Program, timed: Schedule, facts: Sequence[OpcodeFacts]) -> list[SassLine]:
+def sass_listing(program: Program, schedule: Schedule, facts: Sequence[OpcodeFacts]) -> list[SassLine]:
     """Every instruction with its control word; where the path of one warp leads through it, when and why it waits."""
-    first = {index: position for position, index in reversed(list(enumerate(timed.stream)))}
-    critical = {timed.stream[position] for position in timed.critical}
+    first = {index: position for position, index in reversed(list(enumerate(schedule.stream)))}
+    critical = {schedule.stream[position] for position in schedule.critical}
     rows = []
     for index, (instruction, fact) in enumerate(zip(program.instructions, facts, strict=True)):
         position = first.get(index)
-        producer = timed.producer[position] if position is not None else -1
+        producer = schedule.producer[position] if position is not None else -1
         rows.append(
             SassLine(
                 address=instruction.address,
@@ -92,9 +92,9 @@ def sass_listing(program: Program, timed: Schedule, facts: Sequence[OpcodeFacts]
                 pipe=fact.pipe,
                 control=_control_word(instruction),
                 line=_line(instruction),
-                issue=timed.issue[position] if position is not None else None,
-                waited=timed.waited[position] if position is not None else None,
-                waits_for=program.instructions[timed.stream[producer]].address if producer >= 0 else None,
+                issue=schedule.issue[position] if position is not None else None,
+                waited=schedule.waited[position] if position is not None else None,
+                waits_for=program.instructions[schedule.stream[producer]].address if producer >= 0 else None,
                 critical=index in critical,
             )
         )

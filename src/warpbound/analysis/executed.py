@@ -100,9 +100,9 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     timing = held(case, trace, unheld_waits(case, traffic), served_by(traffic))
     per_block = -(-product(case.launch.block) // WARP) if case.launch else 1
     warps = float(trace.of_blocks * per_block)
-    timed = timed_stream(program, trace, timing, sample)
-    work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), timed, warps)
-    average = _AverageWarp(with_block_start(on_board(work, case.gpu), case), memory, timing, timed, warps)
+    schedule = timed_stream(program, trace, timing, sample)
+    work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), schedule, warps)
+    average = _AverageWarp(with_block_start(on_board(work, case.gpu), case), memory, timing, schedule, warps)
     whole = whole_block(case, trace, unheld_waits(case, traffic), timing, served_by(traffic))
     stops = barriers(program.instructions, timing)
     if whole:
@@ -186,9 +186,9 @@ def _holds(fact: OpcodeFacts, pipe: str) -> float:
 def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Work:
     """The work of the launch, extrapolated from the blocks that were executed."""
     program, arch, average = case.program, case.gpu.arch, _average_warp(case, trace, sample, traffic)
-    timing, timed = average.waits, average.schedule
+    timing, schedule = average.waits, average.schedule
     counts = mean_per_warp(trace, sample, trace.executed)
-    parallel = loads_in_flight(timed, timing), instructions_per_cycle(timed)
+    parallel = loads_in_flight(schedule, timing), instructions_per_cycle(schedule)
     observed = Observed(traffic, counts, *parallel, partition_traffic(trace, case.gpu), cache_facts(case).l1_bytes)
     sampled_of_many = len(trace.blocks) < trace.of_blocks
     notes: tuple[str, ...] = (DRAWN,) if sampled_of_many and draws_work_from_counter(program) else ()
@@ -209,7 +209,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         whole=average.work,
         focus=average.work,
         loops=cache(partial(_loops, case, (trace, traffic), timing, counts * average.warps)),
-        timed=timed,
+        schedule=schedule,
         by_level=cache(lambda: {level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS}),
         notes=(sample_note, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
         sample=BlockSample(
@@ -254,11 +254,11 @@ def _loops(
 
 
 def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ...]:
-    """Whether waits at mbarriers are timed, and on what that rests."""
+    """Whether waits at mbarriers are schedule, and on what that rests."""
     if trace.mbarrier_log is None:
         return ()
-    timed = block_timeline(case, trace.mbarrier_log, unheld_waits(case, traffic), served_by(traffic))
-    return (ASSUMED,) if timed is not None and timed.fills else () if timed is not None else (NOTE,)
+    timeline = block_timeline(case, trace.mbarrier_log, unheld_waits(case, traffic), served_by(traffic))
+    return (ASSUMED,) if timeline is not None and timeline.fills else () if timeline is not None else (NOTE,)
 
 
 def _idle_note(program: Program, sample: Sample, working: int) -> str:

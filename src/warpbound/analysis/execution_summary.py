@@ -175,19 +175,19 @@ def issued_together(instructions: Sequence[Instruction], executions: NDArray[np.
     return total / (total - float(saved)) if total else 1.0
 
 
-def instructions_per_cycle(timed: Schedule) -> float:
+def instructions_per_cycle(schedule: Schedule) -> float:
     """Instructions per cycle of one warp, excluding its waits for global memory."""
-    busy = timed.cycles - sum(timed.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
-    return timed.times * len(timed.stream) / busy if busy > 0 else 0.0
+    busy = schedule.cycles - sum(schedule.parts.get(cause, 0.0) for cause in MEMORY_CAUSES)
+    return schedule.times * len(schedule.stream) / busy if busy > 0 else 0.0
 
 
-def loads_in_flight(timed: Schedule, waits: Sequence[Wait]) -> float | None:
+def loads_in_flight(schedule: Schedule, waits: Sequence[Wait]) -> float | None:
     """Loads under way on average while at least one is; None where there is none."""
-    stream = np.array(timed.stream, np.int64)
+    stream = np.array(schedule.stream, np.int64)
     loading = np.flatnonzero(np.array([wait.loads for wait in waits], bool)[stream]) if len(stream) else stream
     if not len(loading):
         return None
-    begins = np.array(timed.issue)[loading]
+    begins = np.array(schedule.issue)[loading]
     ends = begins + np.array([wait.write for wait in waits])[stream[loading]]
     until = np.maximum.accumulate(ends)
     together = (np.minimum(until[:-1], begins[1:]) - begins[:-1]).sum() + until[-1] - begins[-1]

@@ -50,8 +50,8 @@ def curve(case: Case, work: Work) -> ThroughputCurve | None:
         return None
     warps = np.arange(1.0, case.residency.max_warps_per_sm + 1.0)
     bounds = throughput(work.focus, case.place, warps)
-    timed = [launch_prediction(case, work, n) for n in blocks]
-    rates = [THOUSAND * t.rate * per_block / case.clock_hz for t in timed if t is not None]
+    predictions = [launch_prediction(case, work, n) for n in blocks]
+    rates = [THOUSAND * t.rate * per_block / case.clock_hz for t in predictions if t is not None]
     resident_warps = [float(n * per_block) for n in blocks]
     limits = {name: THOUSAND * limit for name, limit in bounds.limits.items() if np.isfinite(limit).all()}
     volkov = (warps.tolist(), (THOUSAND * np.asarray(bounds.rate)).tolist())
@@ -67,11 +67,11 @@ def curve(case: Case, work: Work) -> ThroughputCurve | None:
 
 def _timeline(case: Case, work: Work) -> list[tuple[float, float, str]]:
     """(start, end, kind) of the first intervals in which one warp issues, or waits for an instruction of some pipe."""
-    timed, spans = work.timed, []
-    for position in range(min(ISSUES_SHOWN, len(timed.stream))):
-        at, waited, producer = timed.issue[position], timed.waited[position], timed.producer[position]
+    schedule, spans = work.schedule, []
+    for position in range(min(ISSUES_SHOWN, len(schedule.stream))):
+        at, waited, producer = schedule.issue[position], schedule.waited[position], schedule.producer[position]
         if waited:
-            pipe = case.facts[timed.stream[producer]].pipe if producer >= 0 else "a result"
+            pipe = case.facts[schedule.stream[producer]].pipe if producer >= 0 else "a result"
             spans.append((at - waited, at, f"waits for {pipe}"))
         spans.append((at, at + 1.0, "issues"))
     return spans
@@ -82,24 +82,24 @@ def _graph(case: Case, work: Work) -> ExecutionGraph:
 
     names, issue : of each. edges : (from, to, cycles, whether on the critical path), places in that row.
     """
-    timed, count = work.timed, len(work.timed.stream)
-    issue = np.array(timed.issue)
+    schedule, count = work.schedule, len(work.schedule.stream)
+    issue = np.array(schedule.issue)
     width = min(NODES_SHOWN, count)
     within = max(1, width - LEAD)  # the stretch of so many that takes longest, and a few instructions before it
     slowest = int(np.argmax(issue[within - 1 :] - issue[: count - within + 1])) if count else 0
     first = max(0, min(slowest - LEAD, count - width))
     positions = range(first, first + width)
-    path = set(pairwise(timed.critical))
-    dependences = {(timed.producer[at], at) for at in positions if timed.producer[at] >= 0}
+    path = set(pairwise(schedule.critical))
+    dependences = {(schedule.producer[at], at) for at in positions if schedule.producer[at] >= 0}
     edges = [
-        (start - first, to - first, timed.issue[to] - timed.issue[start], (start, to) in path)
+        (start - first, to - first, schedule.issue[to] - schedule.issue[start], (start, to) in path)
         for start, to in sorted(dependences | path)
         if start in positions and to in positions
     ]
     instructions = case.program.instructions
     return ExecutionGraph(
-        names=[_short(instructions[timed.stream[at]].text) for at in positions],
-        issue=[timed.issue[at] for at in positions],
+        names=[_short(instructions[schedule.stream[at]].text) for at in positions],
+        issue=[schedule.issue[at] for at in positions],
         edges=edges,
         first=first,
         of=count,
@@ -123,9 +123,9 @@ def _warps(case: Case, work: Work) -> list[tuple[int, float, float, str]]:
 def _roofline(case: Case, work: Work) -> RooflinePlot | None:
     """Roofs of the types that the kernel computes in, its flop per byte at each level and the flop/s predicted."""
     flop = {kind: count for kind, count in work.whole.flop.items() if count}
-    timed = launch_prediction(case, work)
+    prediction = launch_prediction(case, work)
     memory = work.whole.memory
-    if not flop or timed is None or work.whole.warps is None:
+    if not flop or prediction is None or work.whole.warps is None:
         return None
     gpu, sms = case.gpu, case.gpu.value("sm_count")
     bytes_moved = {
@@ -145,7 +145,7 @@ def _roofline(case: Case, work: Work) -> RooflinePlot | None:
         bandwidth=bandwidth,
         achievable=["DRAM, achievable", "L2"],
         intensity={level: total / size for level, size in bytes_moved.items() if size > 0},
-        flops=total * work.whole.warps / timed.time_s,
+        flops=total * work.whole.warps / prediction.time_s,
     )
 
 

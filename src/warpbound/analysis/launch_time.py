@@ -60,8 +60,8 @@ def time_result(program: Program, board: Gpu, launch: Launch | None, settings: S
     """The answer of `analyze` with its time, bounds and clock alone. Raises what `analyze` raises."""
     case = checked_case(program, board, launch, settings)
     case, work = settled(case, work_of(case), reworked)
-    timed = launch_prediction(case, work)
-    return _result(case, work, timed, time_fields(case, timed))
+    prediction = launch_prediction(case, work)
+    return _result(case, work, prediction, time_fields(case, prediction))
 
 
 def time_to_rank(program: Program, board: Gpu, launch: Launch | None, settings: Settings = DEFAULT) -> KernelResult:
@@ -70,13 +70,13 @@ def time_to_rank(program: Program, board: Gpu, launch: Launch | None, settings: 
 
     case = checked_case(program, board, launch, settings)
     case, work = settled(case, work_of(case, follow=traffic), reworked)
-    timed = time_and_costs(case, work)
-    return _result(case, work, timed, {} if timed is None else {"time_s": timed.time_s})
+    prediction = time_and_costs(case, work)
+    return _result(case, work, prediction, {} if prediction is None else {"time_s": prediction.time_s})
 
 
-def _result(case: Case, work: Work, timed: LaunchPrediction | None, time: Entry) -> KernelResult:
+def _result(case: Case, work: Work, prediction: LaunchPrediction | None, time: Entry) -> KernelResult:
     bounds = predict(work.focus, case.place)
-    rates = bounds if timed is None else at_predicted_rate(case, bounds, timed)
+    rates = bounds if prediction is None else at_predicted_rate(case, bounds, prediction)
     return KernelResult(
         **frame(case),
         **time,
@@ -85,10 +85,10 @@ def _result(case: Case, work: Work, timed: LaunchPrediction | None, time: Entry)
         runner_up=rates.runner_up,
         bounds=launch_counts.bounds(rates),
         warps_needed=rates.warps_needed,
-        confidence=confidence(case, assumptions(case, work, timed), timed),
+        confidence=confidence(case, assumptions(case, work, prediction), prediction),
         sample=work.sample,
         clock_MHz=case.clock_hz / 1e6,
         clock_source=source(case),
-        clock_limiter=limiter(case, timed),
+        clock_limiter=limiter(case, prediction),
         not_executed=work.not_executed,
     )

@@ -17,10 +17,10 @@ GATHERS = 1.1  # loaded sectors over those that would hold all bytes, from which
 DATA = "data loaded"  # prefix of the reason why an address is not known
 
 
-def changes_of_the_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
+def changes_of_the_grid(case: Case, work: Work, prediction: LaunchPrediction | None) -> Iterator[WhatIf]:
     """A launch without the blocks that leave at once; the same work in blocks that all do as much."""
-    yield from _smaller_grid(case, work, timed)
-    yield from _even_blocks(case, work, timed)
+    yield from _smaller_grid(case, work, prediction)
+    yield from _even_blocks(case, work, prediction)
 
 
 def changes_of_the_work(
@@ -32,7 +32,7 @@ def changes_of_the_work(
         return whatifs(own.work, case.place, None, longest, chain=_chain(case.program, work, own.stream))
     return whatifs(
         work.focus, case.place, case.residency, _seconds(case, work), work.choices, work.of_l2,
-        _chain(case.program, work, work.timed.stream), cycles, work.again(), work.once(), _scattered(case, work),
+        _chain(case.program, work, work.schedule.stream), cycles, work.again(), work.once(), _scattered(case, work),
     )  # fmt: skip
 
 
@@ -50,24 +50,24 @@ def _seconds(case: Case, work: Work) -> Seconds | None:
     return partial(times_of, case, work) if work.focus.warps is not None and case.blocks is not None else None
 
 
-def _smaller_grid(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
+def _smaller_grid(case: Case, work: Work, prediction: LaunchPrediction | None) -> Iterator[WhatIf]:
     """A launch without the blocks that leave at once."""
-    if timed is None or work.idle is None or work.blocks is None:
+    if prediction is None or work.idle is None or work.blocks is None:
         return
     without = before_form(case, replace(work, idle=None))
-    gain = timed.time_s / without.time_s if without else 1.0
+    gain = prediction.time_s / without.time_s if without else 1.0
     if gain >= WORTH:
         blocks = work.blocks + work.idle.blocks
         why = f"{work.idle.blocks} of {blocks} blocks leave before they touch memory"
         yield WhatIf(f"a grid of the {work.blocks} blocks that work", gain, why)
 
 
-def _even_blocks(case: Case, work: Work, timed: LaunchPrediction | None) -> Iterator[WhatIf]:
+def _even_blocks(case: Case, work: Work, prediction: LaunchPrediction | None) -> Iterator[WhatIf]:
     """The same work in blocks and warps that all do as much."""
-    if timed is None or work.paths is None or not work.paths.uneven:
+    if prediction is None or work.paths is None or not work.paths.uneven:
         return
     even = before_form(case, replace(work, paths=None, longest_warp=1.0, longest=None))
-    gain = timed.time_s / even.time_s if even else 1.0
+    gain = prediction.time_s / even.time_s if even else 1.0
     if gain >= WORTH:
         longest = float(work.paths.length[work.paths.of_block].max())
         why = f"the longest warp does {longest:.3g} times the work of the mean one, and the others wait for it"

@@ -211,15 +211,15 @@ def whole_block(
 def _held_on_average(block: Block, course: Timeline, warps: Iterable[int], waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
     """At each test the mean time that these warps are held there."""
     own = tuple(warps)
-    executions, causes, timed = _executions(block.mbarrier_log, own), _causes(block, course), list(waits)
+    executions, causes, held_waits = _executions(block.mbarrier_log, own), _causes(block, course), list(waits)
     for at in executions:
         by = Counter[Kind]()
         for warp in own:
             by.update(course.waited[warp].get(at, {}))
         if total := sum(by.values()):
             parts = tuple((cause, part * by[kind] / total) for kind in by for cause, part in causes[kind])
-            timed[at] = replace(timed[at], hold=total / executions[at], causes=parts)
-    return tuple(timed)
+            held_waits[at] = replace(held_waits[at], hold=total / executions[at], causes=parts)
+    return tuple(held_waits)
 
 
 def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tuple[Wait, ...]:

@@ -70,10 +70,10 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     pictured = "figures" in settings.views
     x = replace(experiment(kernel, place, policy, seed), log_rows=PICTURED if pictured else 0)
     outcome = run(x)
-    timed = launch_prediction(case, work)
+    prediction = launch_prediction(case, work)
     time_s = seconds(case, outcome, place, unevenness(kernel, work))
-    prediction = predict(work.focus, case.place)
-    rates = prediction if timed is None else at_predicted_rate(case, prediction, timed)
+    bounds = predict(work.focus, case.place)
+    rates = bounds if prediction is None else at_predicted_rate(case, bounds, prediction)
     return SimulatedKernel(
         kernel=program.title,
         gpu=case.gpu.key,
@@ -82,9 +82,9 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
         assumed=NOTE,
         policy=policy,
         time_s=time_s,
-        headline_time_s=timed.time_s if timed else None,
-        simulated_over_headline=time_s / timed.time_s if timed else None,
-        headline_stalls=_shares(timed),
+        headline_time_s=prediction.time_s if prediction else None,
+        simulated_over_headline=time_s / prediction.time_s if prediction else None,
+        headline_stalls=_shares(prediction),
         outcome=summary(x, replace(outcome, log=outcome.log[:0])),  # the beginning alone is no summary
         bounds=launch_counts.bounds(rates) if pictured else UNSET,
         occupancy=launch_counts.occupancy(case.residency) if pictured else UNSET,
@@ -231,9 +231,9 @@ def _place(case: Case, kernel: Kernel, budget: float) -> Place:
     return Place(per_block, resident, min(each, affordable, WAVES * resident))
 
 
-def _shares(timed: LaunchPrediction | None) -> dict[str, float]:
-    total = sum(timed.stalls.values()) if timed else 0.0
-    return {name: stall_s / total for name, stall_s in timed.stalls.items()} if timed and total else {}
+def _shares(prediction: LaunchPrediction | None) -> dict[str, float]:
+    total = sum(prediction.stalls.values()) if prediction else 0.0
+    return {name: stall_s / total for name, stall_s in prediction.stalls.items()} if prediction and total else {}
 
 
 def _number(value: Real) -> float:

@@ -86,7 +86,7 @@ class Work:
     whole: Workload
     focus: Workload
     loops: Callable[[], tuple[Piece, ...]]
-    timed: Schedule
+    schedule: Schedule
     by_level: Callable[[], dict[str, float]]
     notes: tuple[str, ...]
     sample: BlockSample | None = None
@@ -128,7 +128,7 @@ def static_work(case: Case) -> Work:
         whole=whole,
         focus=_focus(whole, loops),
         loops=lambda: loops,
-        timed=schedule(whole_path(case.program), instructions, timing),
+        schedule=schedule(whole_path(case.program), instructions, timing),
         by_level=cache(lambda: {
             level: with_block_start(straight(case.program, arch, _served(case, level, costs)), case).latency
             for level in LEVELS

@@ -40,7 +40,7 @@ def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tupl
     if case.power is None and limit is not None:
         reason = NO_LIMIT.format(name=case.gpu.name, watts=limit)
         raise InputError(reason, "Leave --power-limit out, or give the board's parameters (docs/add-a-gpu.md).")
-    if case.settings.clock != SUSTAINED or case.power is None or not timed(case, work):
+    if case.settings.clock != SUSTAINED or case.power is None or not has_time(case, work):
         return case, work
     clocks = clock_steps(case.power)
     power, x, limit = case.power, activity(work.whole), limit_W(case)
@@ -54,7 +54,7 @@ def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tupl
     return at_rest, work if at_rest.clock_hz == case.clock_hz else again(at_rest, work)
 
 
-def timed(case: Case, work: Work) -> bool:
+def has_time(case: Case, work: Work) -> bool:
     """Whether the launch has a time."""
     return case.blocks is not None and work.whole.warps is not None
 

@@ -154,15 +154,15 @@ def _scheduled_s(work: Work, typical: LaunchPrediction, launch: LaunchedWork) ->
     return gap_s + scheduled_s(work.paths, start_s, mean_s, places, *longest_s)
 
 
-def longest_block_s(case: Case, work: Work, timed: LaunchPrediction | None) -> float | None:
+def longest_block_s(case: Case, work: Work, prediction: LaunchPrediction | None) -> float | None:
     """Time of the longest block where it is most of the launch's; else None."""
-    if timed is None or work.longest is None or timed.bottleneck != "latency":
+    if prediction is None or work.longest is None or prediction.bottleneck != "latency":
         return None
     launch = launch_of(case, work)
     typical = predict_launch(launch)
     alone_s = predict_launch(replace(launch, work=work.longest.work, blocks=1)).residence_s
     flowing_s = typical.time_s * share_of_waves(work, typical, launch)
-    return alone_s if alone_s > max(flowing_s, MOST * timed.time_s) else None
+    return alone_s if alone_s > max(flowing_s, MOST * prediction.time_s) else None
 
 
 def _with_idle(costs: dict[str, float], work: Work) -> dict[str, float]:
@@ -196,7 +196,7 @@ def longest_warp_s(work: Work, clock_hz: float) -> float:
     """Time of the launch's longest warp; where its path is not known, the typical one stretched to its instructions."""
     if work.longest is not None:
         return (work.longest.work.latency - work.longest.work.parts.get("start", 0.0)) / clock_hz
-    return work.timed.cycles * work.longest_warp / clock_hz
+    return work.schedule.cycles * work.longest_warp / clock_hz
 
 
 def _with_other_l2(edges: Interval, case: Case, launch: LaunchedWork) -> Interval:
@@ -289,18 +289,18 @@ def warps_per_block(case: Case) -> int:
     return -(-case.threads_per_block // WARP)
 
 
-def at_predicted_rate(case: Case, prediction: Prediction, timed: LaunchPrediction) -> Prediction:
+def at_predicted_rate(case: Case, bounds: Prediction, prediction: LaunchPrediction) -> Prediction:
     """The bounds with the costs of the flow balance: cycles per warp of each resource, its use at the balanced rate."""
     warps = warps_per_block(case)
-    per_cycle = timed.rate * warps / case.clock_hz  # warps per cycle and SM while the SMs are full
-    cycles = {name: cost * case.clock_hz / warps for name, cost in timed.costs.items() if cost > 0}
+    per_cycle = prediction.rate * warps / case.clock_hz  # warps per cycle and SM while the SMs are full
+    cycles = {name: cost * case.clock_hz / warps for name, cost in prediction.costs.items() if cost > 0}
     busiest = max((cost for name, cost in cycles.items() if name not in ("latency", "launch")), default=float("inf"))
     return replace(
-        prediction,
+        bounds,
         cycles=cycles,
         utilization={name: min(1.0, busy * per_cycle) for name, busy in cycles.items()},
-        bottleneck=timed.bottleneck,
-        runner_up=timed.runner_up,
+        bottleneck=prediction.bottleneck,
+        runner_up=prediction.runner_up,
         warps_needed=case.residency.warps_per_sm * cycles["latency"] / busiest,
     )
 

@@ -123,9 +123,9 @@ def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[Compa
         return []
     base = _first_address(x.profiled, executions, reasons)
     issued = _issued(x, work)
-    waited = np.bincount(work.timed.stream, work.timed.waited, len(x.program.instructions))
+    waited = np.bincount(work.schedule.stream, work.schedule.waited, len(x.program.instructions))
     shares = {stall.reason: stall.share for stall in result.stalls}
-    our_stalls = stalls_by_place(x.program.instructions, work.timed, shares)
+    our_stalls = stalls_by_place(x.program.instructions, work.schedule, shares)
     rows = []
     for index, instruction in enumerate(x.program.instructions):
         at = base + instruction.address

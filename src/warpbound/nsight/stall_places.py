@@ -29,15 +29,15 @@ ENTERS: Mapping[str, Callable[[Instruction], bool]] = {  # reason -> instruction
 
 
 def stalls_by_place(
-    instructions: Sequence[Instruction], timed: Schedule, shares: Mapping[str, float]
+    instructions: Sequence[Instruction], schedule: Schedule, shares: Mapping[str, float]
 ) -> list[dict[str, float]]:
     """By instruction, reason -> share of all samples, without those of zero; together 1 where there is anything.
 
-    timed : one warp of the launch. shares : of a warp's time by reason; what no instruction waits for does not count.
+    schedule : of one warp. shares : of a warp's time by reason; what no instruction waits for does not count.
     """
     size = len(instructions)
-    issued = np.bincount(timed.stream, minlength=size).astype(np.float64)
-    waited = _waited(instructions, timed)
+    issued = np.bincount(schedule.stream, minlength=size).astype(np.float64)
+    waited = _waited(instructions, schedule)
     spread: list[dict[str, float]] = [{} for _ in range(size)]
     for reason, share in shares.items():
         weights = _weights(reason, instructions, issued, waited)
@@ -59,17 +59,17 @@ def _weights(reason: str, instructions: Sequence[Instruction], issued: Reals, wa
     return waited.get(reason, issued)
 
 
-def _waited(instructions: Sequence[Instruction], timed: Schedule) -> dict[str, Reals]:
+def _waited(instructions: Sequence[Instruction], schedule: Schedule) -> dict[str, Reals]:
     """Cycles that the warp waits before each instruction, by reason, (instructions,) each."""
     names = (*dict.fromkeys(OF_SPACE.values()), "wait", "barrier")
     cycles = {name: np.zeros(len(instructions)) for name in names}
     behind = -1
-    for position, index in enumerate(timed.stream):
-        producer = timed.producer[position]
-        held_by = instructions[timed.stream[producer]] if producer >= 0 else None
-        cycles[_reason(held_by)][index] += timed.waited[position]
+    for position, index in enumerate(schedule.stream):
+        producer = schedule.producer[position]
+        held_by = instructions[schedule.stream[producer]] if producer >= 0 else None
+        cycles[_reason(held_by)][index] += schedule.waited[position]
         if position:
-            gap = timed.issue[position] - timed.issue[position - 1] - timed.waited[position] - 1.0
+            gap = schedule.issue[position] - schedule.issue[position - 1] - schedule.waited[position] - 1.0
             name = "barrier" if instructions[behind].traits.is_block_barrier else "wait"
             cycles[name][index] += max(0.0, gap)
         behind = index

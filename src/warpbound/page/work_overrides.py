@@ -244,7 +244,7 @@ def overridden_counts(work: "Work", numbers: Numbers) -> "Work":
         work,
         whole=whole,
         focus=whole if work.focus is work.whole else work.focus,
-        timed=replace(work.timed, cycles=work.timed.cycles * stretch),
+        schedule=replace(work.schedule, cycles=work.schedule.cycles * stretch),
         by_level=dict if whole.parts != work.whole.parts else work.by_level,
         launch_memory=whole.memory.scaled(whole.warps) if other_traffic else work.launch_memory,
         hit_rates=(None, None) if other_traffic else work.hit_rates,

@@ -33,7 +33,7 @@ def summary(entry: KernelResult) -> RenderableType:
 
 
 def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
-    timed = entry.time_s is not None
+    has_time = entry.time_s is not None
     yield "", Group(*_verdict(entry))
     if entry.goal is not UNSET:  # its own view shows what binds, the expensive lines and what to change
         return
@@ -42,12 +42,12 @@ def _sections(entry: KernelResult) -> Iterator[tuple[str, RenderableType]]:
         return
     unit = "warp" if whole_kernel(entry) else "warp and iteration"
     yield f"What binds, SM cycles per {unit}", bounds_table(entry, MOST_BOUNDS, open_table)
-    if not timed:
+    if not has_time:
         yield "Occupancy", Group(*_occupancy(entry))
         if entry.loops:
             yield "Loops with the most latency", detail_tables.loops_table(_heaviest(entry.loops), open_table)
     fewer = bool(threats(entry) or unknown_inputs(entry))  # the notes beside the time take their place
-    if timed and (hot := _hot_lines(entry)):
+    if has_time and (hot := _hot_lines(entry)):
         piped = bool(sentences(entry))  # and a pipeline takes a line more
         yield "Hot source lines, cycles of one warp alone", source_lines(hot[: MOST_LINES - fewer - piped])
     yield "Best changes", whatifs(changes_of_the_kernel(entry)[: MOST_CHANGES - fewer])

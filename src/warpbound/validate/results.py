@@ -128,13 +128,13 @@ def lines(results: Sequence[Result]) -> Iterator[ScoreLine]:
 
 
 def _score(rows: Sequence[Result], model: str) -> Score | None:
-    timed = [(r, seconds) for r in rows if (seconds := r.seconds.get(model)) is not None and seconds > 0]
-    if not timed:
+    with_time = [(r, seconds) for r in rows if (seconds := r.seconds.get(model)) is not None and seconds > 0]
+    if not with_time:
         return None
-    edges = [r.interval for r, _ in timed if r.interval is not None] if model == HEADLINE else []
-    intervals = np.array(edges) if len(edges) == len(timed) else None
-    times, measured_s = np.array([seconds for _, seconds in timed]), np.array([r.measured for r, _ in timed])
-    return score(times, measured_s, [r.group for r, _ in timed], intervals)
+    edges = [r.interval for r, _ in with_time if r.interval is not None] if model == HEADLINE else []
+    intervals = np.array(edges) if len(edges) == len(with_time) else None
+    times, measured_s = np.array([seconds for _, seconds in with_time]), np.array([r.measured for r, _ in with_time])
+    return score(times, measured_s, [r.group for r, _ in with_time], intervals)
 
 
 def kinds(results: Sequence[Result]) -> Iterator[KindScore]:

@@ -255,9 +255,9 @@ def _drift(blocks: NDArray[np.int64], each: NDArray[np.float64]) -> float:
 
 
 def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
-    program: Program, arch: int, trace: Trace, sample_: Sample, memory: Memory, timed: Schedule, warps: float
+    program: Program, arch: int, trace: Trace, sample_: Sample, memory: Memory, warp_schedule: Schedule, warps: float
 ) -> Workload:
-    """The mean warp of a launch of `warps` warps; `memory` is its traffic, `timed` the path it takes."""
+    """The mean warp of a launch of `warps` warps; `memory` is its traffic, `warp_schedule` the path it takes."""
     issued = mean_per_warp(trace, sample_, trace.executed)
     threads = mean_per_warp(trace, sample_, trace.threads)
     facts = facts_of(program.instructions, arch)
@@ -275,11 +275,11 @@ def executed_work(  # noqa: PLR0913  (each is one fact of the launch)
         flop=dict(counts.flop),
         memory=memory,
         barriers=counts.barriers,
-        latency=share * timed.cycles,
-        parts={cause: share * cycles for cause, cycles in timed.parts.items()},
-        phases=repeated([len(phase.loads) for phase in timed.phases], share * timed.times),
-        lines_by_cause=timed.lines,
-        board_waits=timed.board_waits,
+        latency=share * warp_schedule.cycles,
+        parts={cause: share * cycles for cause, cycles in warp_schedule.parts.items()},
+        phases=repeated([len(phase.loads) for phase in warp_schedule.phases], share * warp_schedule.times),
+        lines_by_cause=warp_schedule.lines,
+        board_waits=warp_schedule.board_waits,
         warps=warps,
     )
 
@@ -360,13 +360,13 @@ def timed_stream(program: Program, trace: Trace, waits: Sequence[Wait], sample_:
     return stretched(schedule(stream, program.instructions, waits), _instructions(trace, sample_) / max(1, len(stream)))
 
 
-def stretched(timed: Schedule, times: float) -> Schedule:
+def stretched(warp_schedule: Schedule, times: float) -> Schedule:
     """The schedule of a path from that of its first part, longer by this factor."""
     if times == 1.0:
-        return timed
-    longer = {place: _scaled(causes, times) for place, causes in timed.lines.items()}
-    parts = _scaled(timed.parts, times)
-    return replace(timed, cycles=times * timed.cycles, parts=parts, lines=longer, times=times)
+        return warp_schedule
+    longer = {place: _scaled(causes, times) for place, causes in warp_schedule.lines.items()}
+    parts = _scaled(warp_schedule.parts, times)
+    return replace(warp_schedule, cycles=times * warp_schedule.cycles, parts=parts, lines=longer, times=times)
 
 
 def _scaled(cycles: Mapping[str, float], times: float) -> dict[str, float]:

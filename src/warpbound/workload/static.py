@@ -33,8 +33,8 @@ def straight(program: Program, arch: int, waits: Sequence[Wait], prediction: Pre
     prediction : costs of accesses whose addresses follow from the code; all others are assumed coalesced.
     """
     stream = whole(program)
-    timed = schedule(stream, program.instructions, waits)
-    return _workload(program, arch, timed, "warp", "whole kernel, loops once", prediction)
+    warp_schedule = schedule(stream, program.instructions, waits)
+    return _workload(program, arch, warp_schedule, "warp", "whole kernel, loops once", prediction)
 
 
 def iterations(
@@ -73,16 +73,16 @@ def _of_header(program: Program, loop: LoopPath) -> str:
 
 
 def _workload(  # noqa: PLR0913  (each is one fact of the stream)
-    program: Program, arch: int, timed: Schedule, unit: str, title: str, prediction: Predicted
+    program: Program, arch: int, warp_schedule: Schedule, unit: str, title: str, prediction: Predicted
 ) -> Workload:
-    times = Counter(timed.stream)
+    times = Counter(warp_schedule.stream)
     issued = [float(times[i]) for i in range(len(program.instructions))]
     facts, threads = facts_of(program.instructions, arch), [WARP * n for n in issued]
     counts = count(program.instructions, facts, program.bank_reads, issued, threads)
     return Workload(
         title=title,
         unit=unit,
-        lines=line_span([program.instructions[i] for i in timed.stream]),
+        lines=line_span([program.instructions[i] for i in warp_schedule.stream]),
         warp_instructions=counts.warp_instructions,
         thread_instructions=counts.thread_instructions,
         by_pipe=dict(counts.by_pipe),
@@ -91,12 +91,12 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
         flop=dict(counts.flop),
         memory=static_memory(program.instructions, issued, prediction),
         barriers=counts.barriers,
-        latency=timed.cycles,
-        parts=timed.parts,
-        phases=tuple(len(phase.loads) for phase in timed.phases),
-        lines_by_cause=timed.lines,
-        board_waits=timed.board_waits,
-        issue_slots=float(timed.issue_slots) if timed.issue_slots < len(timed.stream) else None,
+        latency=warp_schedule.cycles,
+        parts=warp_schedule.parts,
+        phases=tuple(len(phase.loads) for phase in warp_schedule.phases),
+        lines_by_cause=warp_schedule.lines,
+        board_waits=warp_schedule.board_waits,
+        issue_slots=float(warp_schedule.issue_slots) if warp_schedule.issue_slots < len(warp_schedule.stream) else None,
     )
 
 

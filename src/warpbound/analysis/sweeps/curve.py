@@ -44,10 +44,10 @@ def curve(
         )
     places = [replace(case.place, warps_per_sm=float(n * per_block)) for n in blocks]
     predictions = [predict(work.focus, place) for place in places]
-    timed = [launch_prediction(case, work, n) for n in blocks]
+    launches = [launch_prediction(case, work, n) for n in blocks]
     bounded = np.array([p.rate for p in predictions]) * case.clock_hz * case.place.active_sms
     rate = np.array(
-        [b if t is None else t.rate * per_block * case.place.active_sms for b, t in zip(bounded, timed, strict=True)]
+        [b if t is None else t.rate * per_block * case.place.active_sms for b, t in zip(bounded, launches, strict=True)]
     )
     dram_bytes = work.focus.memory.dram_bytes_read + work.focus.memory.dram_bytes_written
     return OccupancyCurve(
@@ -57,10 +57,10 @@ def curve(
         scope=work.focus.title,
         warps_per_sm=[n * per_block for n in blocks],
         blocks_per_sm=blocks,
-        time_s=[None if t is None else t.time_s for t in timed],
+        time_s=[None if t is None else t.time_s for t in launches],
         warp_throughput_per_s=rate.tolist(),
         gbytes_per_s=(rate * dram_bytes / 1e9).tolist(),
-        bottleneck=[p.bottleneck if t is None else t.bottleneck for p, t in zip(predictions, timed, strict=True)],
+        bottleneck=[p.bottleneck if t is None else t.bottleneck for p, t in zip(predictions, launches, strict=True)],
         models=_models(case, work, blocks, per_block),
     )
 

@@ -106,8 +106,8 @@ def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | 
 def ranked_by_time(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
     """As `ranked`, in a third of the time: only the fastest and the slowest tuning have more than their time."""
     answers = ranked(replace(ranking, analysis=kept_answers.time_to_rank), processes, progress)
-    timed = [_name(answer) for answer in answers if isinstance(answer, KernelResult)]
-    ends = tuple(tuning for tuning in ranking.tunings if tuning.name in (timed[0], timed[-1]))
+    with_time = [_name(answer) for answer in answers if isinstance(answer, KernelResult)]
+    ends = tuple(tuning for tuning in ranking.tunings if tuning.name in (with_time[0], with_time[-1]))
     whole = {_name(answer): answer for answer in answered(replace(ranking, tunings=ends), 1)}
     return [whole.get(_name(answer), answer) for answer in answers]
 
