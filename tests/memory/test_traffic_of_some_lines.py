@@ -55,6 +55,16 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
     assert shares[0] == pytest.approx(shares[1], abs=0.2)  # a joint probability from pairs of lines
 
 
+def test_neighbouring_lines_of_a_load_fare_alike_where_no_two_of_them_are_followed(monkeypatch):
+    def rows(block, warp):  # eight warps read the same four lines, one after the other
+        return [("global", 0, IN + 512 * (24 * block + row) + 16 * LANE, None) for row in range(24)]
+
+    monkeypatch.setattr(served_levels, "LINES_FOLLOWED", 64)
+    result = traffic(COPY, trace(range(32), 64, 8, rows), MACHINE, How("cold", grid=(64,), sector_limit=5000))
+    shares = result.by_instruction.requests_from[0] / result.by_instruction.requests[0]
+    assert shares == pytest.approx([7 / 8, 0, 1 / 8], abs=0.02)  # were they independent, [0.59, 0, 0.41]
+
+
 def test_rows_are_ordered_by_turn_time_seat_and_warp():
     sample = trace([0, 1, 4, 8, 9], 16, 3, copy)
     plan, random = schedule(sample, MACHINE), np.random.default_rng(4)

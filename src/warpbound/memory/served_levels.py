@@ -194,7 +194,11 @@ class ServedSectors:
         return result * _ratio(loads, result.sum(axis=1))[:, None]
 
     def _by_pairs(self, size: int, loads: Reals, level: NDArray[np.int8], share: Reals) -> Reals:
-        """Loads by the level of their slowest line, from how often one level serves two lines of a load."""
+        """Loads by the level of their slowest line, from how often one level serves two lines of a load.
+
+        Where no two lines of a load were followed, which is usual for neighbouring ones, all of them fare like one:
+        whoever asks for the first line asks for the others at the same time.
+        """
         own = np.flatnonzero(self.kind == READ)
         row, line = self.row[own], self.line[own]
         begins = np.flatnonzero((np.diff(row, prepend=-1) != 0) | (np.diff(line, prepend=-1) != 0))
@@ -207,8 +211,8 @@ class ServedSectors:
         not_dram = 1 - np.maximum.reduceat(share[own], begins)
         whole = []
         for counts in (from_l1, not_dram):
-            single = _mean_by(at, counts, size)
-            both = _mean_by(at[two], np.minimum(counts[two], counts[two + 1]), size)
+            single = _mean_by(at, counts, np.full(size, counts.mean()))
+            both = _mean_by(at[two], np.minimum(counts[two], counts[two + 1]), single)
             whole.append(_all_alike(single, both, lines))
         in_l1, in_l2 = whole[0], np.maximum(*whole)
         return np.asarray(np.stack([in_l1, in_l2 - in_l1, 1 - in_l2], axis=1) * loads[:, None])
@@ -362,11 +366,11 @@ def _ratio(above: Reals, below: Reals) -> Reals:
     return np.divide(above, below, out=np.zeros(len(above)), where=below > 0)
 
 
-def _mean_by(instruction: NDArray[np.int32], values: Reals, size: int) -> Reals:
-    """Mean value by instruction, (instructions,); that of all where an instruction has none."""
-    mean = _ratio(added(instruction, values, size), np.bincount(instruction, minlength=size).astype(np.float64))
-    mean[np.bincount(instruction, minlength=size) == 0] = values.mean() if len(values) else 0.0
-    return mean
+def _mean_by(instruction: NDArray[np.int32], values: Reals, otherwise: Reals) -> Reals:
+    """Mean value by instruction, (instructions,); `otherwise` where an instruction has none."""
+    size = len(otherwise)
+    times = np.bincount(instruction, minlength=size).astype(np.float64)
+    return np.where(times > 0, _ratio(added(instruction, values, size), times), otherwise)
 
 
 def _all_alike(single: Reals, both: Reals, count: Reals) -> Reals:
