@@ -2,7 +2,7 @@
 // here from its description. A block of ACROSS x DOWN threads has a tile of TILE_M x TILE_N results; a thread has
 // neighbouring ones, TILE_M / ACROSS by TILE_N / DOWN, in words of WORDS_M and WORDS_N floats. Of DEPTH steps at a time, a
 // and b come through shared memory where SHARED_A and SHARED_B are 1: FETCH_M and FETCH_N threads fetch a step of them.
-// Indices are whole numbers of 32 bits that contain the block's, as there: registers depend on that.
+// Indices are of 32 bits and contain the block's, and loops have the order, as there, because registers depend on both.
 
 template <int COUNT> struct __align__(COUNT < 4 ? 4 * COUNT : 16) Words {
     float at[COUNT];
