@@ -273,3 +273,36 @@ def test_data_that_decide_through_shared_memory_are_still_named(arch: int) -> No
     program = compile_program(PIPELINE, f"sm_{arch}", "flagged")
     trace = emulate.trace(program, launch(grid=1, block=64, args={"x": "i32[64]", "y": "f32[128]"}), [0])
     assert trace.ungiven
+
+
+COPIED = """
+extern "C" __global__ void roles(const int* x, int* out) {
+    __shared__ __align__(128) int tile[32];
+    __shared__ __align__(8) unsigned long long full;
+    __shared__ int role[2];
+    const unsigned barrier = (unsigned)__cvta_generic_to_shared(&full), to = (unsigned)__cvta_generic_to_shared(tile);
+    if (threadIdx.x == 0) {
+        role[0] = 5 + (x == nullptr);
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" :: "r"(barrier));
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], 128;" :: "r"(barrier) : "memory");
+        asm volatile("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], 128, [%2];"
+                     :: "r"(to), "l"(x), "r"(barrier) : "memory");
+    }
+    __syncthreads();
+    asm volatile("{\\n.reg .pred done;\\nAGAIN:\\nmbarrier.try_wait.parity.shared::cta.b64 done, [%0], 0;\\n"
+                 "@done bra OVER;\\nbra AGAIN;\\nOVER:\\n}" :: "r"(barrier) : "memory");
+    int sum = 0;
+    for (int i = 0; i < DECIDES[0]; i++) sum += tile[(threadIdx.x + i) % 32];
+    out[threadIdx.x] = sum;
+}
+"""
+
+
+@pytest.mark.parametrize(("decides", "is_named"), [("role", False), ("tile", True)])
+def test_copied_data_decide_only_what_reads_them(decides, is_named):
+    """A word beside a tile, by which warps learn their role, is none of what the copy engine brings."""
+    program = compile_program(COPIED, "sm_90a", "roles", defines={"DECIDES": decides})
+    args = {"x": np.full(32, 5, np.int32), "out": "i32[32]"}
+    trace = emulate.trace(program, launch(grid=1, block=32, args=args), [0])
+    assert not trace.stopped
+    assert any(note.startswith("branches") for note in trace.notes) == is_named

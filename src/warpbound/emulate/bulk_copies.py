@@ -137,10 +137,13 @@ def in_global(  # noqa: PLR0913  (each is one fact of the copy)
 def in_shared(x: State, blocks: Numbers, offsets: Numbers, size: int, warps: Warps) -> Numbers:
     """Numbers of elements of `size` bytes at these offsets of the blocks' shared memory, (warps, pieces)."""
     window = x.windows["shared"]
-    if offsets.size and (offsets.max() + size > window.size or offsets.min() < 0):
-        lane = int(warps.own[int((offsets.max(axis=1) + size > window.size).argmax())]) * LANES
-        reason = f"a bulk copy reaches byte {int(offsets.max()) + size - 1:#x} of {window.size:#x} of shared memory"
-        raise BadAccess(lane, reason)
+    if offsets.size:
+        low, high = int(offsets.min()), int(offsets.max()) + size
+        if high > window.size or low < 0:
+            lane = int(warps.own[int((offsets.max(axis=1) + size > window.size).argmax())]) * LANES
+            raise BadAccess(lane, f"a bulk copy reaches byte {high - 1:#x} of {window.size:#x} of shared memory")
+        if x.recorder is not None:
+            x.recorder.bulk_shared(low, high)
     return np.asarray((blocks[:, None] * window.size + offsets) >> SHIFTS[size])
 
 

@@ -109,7 +109,8 @@ def warning(program: Program, trace: Trace, executions: NDArray[np.int64], numbe
     blocks = len(trace.blocks)
     if blocks >= trace.of_blocks:
         return ""
-    lines = uneven_loops(program, executions, numbers, SharedWords(program, trace.accesses["shared"]).may_reach)
+    words = SharedWords(program, trace.accesses["shared"], trace.bulk_extents)
+    lines = uneven_loops(program, executions, numbers, words.may_reach)
     if not lines:
         return ""
     where = f"line {lines[0]}" if len(lines) == 1 else f"lines {lines[0]}-{lines[-1]}"

@@ -155,6 +155,9 @@ class _Watch:
     def bulk(self, own: Cells, places: Cells, inside: Mask | None) -> None:
         """Bulk copies come with barriers in memory, which are not checked."""
 
+    def bulk_shared(self, low: int, high: int) -> None:
+        """As of `bulk`."""
+
     def again(self, space: str) -> Callable[[], None]:
         """Only where addresses alone are followed."""
         return lambda: None

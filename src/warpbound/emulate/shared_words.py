@@ -3,13 +3,14 @@
 Models   Words of the recorded accesses of each instruction, of all sampled blocks together. Which word an access
          touches depends on no contents, or its address is named among those that do.
          An instruction without a recorded access (a poll that never had to be repeated) touches the words of those with
-         the same address operand.
+         the same address operand. A bulk copy touches all words from the first to the last that it did.
 Omits    Instructions without any such word, and those with very many different accesses, for example because data
          decide their addresses: they may touch any word.
 """
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from functools import cached_property
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,12 +29,19 @@ PATTERN_BITS = 32  # of the number of a pattern
 MOST_KINDS = 1 << 14  # different accesses of an instruction that are looked at
 AT_ONCE = 1 << 13  # accesses whose lanes are listed together
 
+NOWHERE: Mapping[int, tuple[int, int]] = MappingProxyType({})
+
 
 class SharedWords:
-    """Words that each instruction of a trace touched, as flags; accesses : to shared memory."""
+    """Words that each instruction of a trace touched, as flags.
 
-    def __init__(self, program: Program, accesses: Accesses) -> None:
-        self._code, self._accesses = program.instructions, accesses
+    accesses : to shared memory. bulk_extents : of bulk copies there, as of `Trace`.
+    """
+
+    def __init__(
+        self, program: Program, accesses: Accesses, bulk_extents: Mapping[int, tuple[int, int]] = NOWHERE
+    ) -> None:
+        self._code, self._accesses, self._bulk_extents = program.instructions, accesses, bulk_extents
         self._words: dict[int, Flags | None] = {}
         self._written: tuple[Set[int], Flags | None] = (frozenset(), None)  # by the stores asked for last
         self._order = np.argsort(accesses.instruction, kind="stable")
@@ -69,6 +77,11 @@ class SharedWords:
         return result
 
     def _touched(self, at: int) -> Flags | None:
+        if at in self._bulk_extents:
+            low, high = self._bulk_extents[at]
+            words = np.zeros(WORDS, np.bool_)
+            words[low // WORD_B : -(-high // WORD_B)] = True
+            return words
         accesses = self._accesses
         rows = self._order[self._ends[at] : self._ends[at + 1]]
         kinds = distinct(accesses.base[rows].astype(np.int64) << PATTERN_BITS | accesses.pattern[rows])

@@ -1,5 +1,6 @@
 """Trace: executions, lane masks and addresses of the sampled blocks of a launch, per instruction."""
 
+from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import Any
 
@@ -82,6 +83,7 @@ class Trace:
     dropped : accesses beyond those that are kept.
     ungiven : why the launch has no result: contents that nobody gave decide branches.
     mbarrier_log : what the warps of one block or cluster do at mbarriers, where the code has some.
+    bulk_extents : bulk copy -> the first byte of shared memory that it touched, and the end.
     longest : stream of the longest warp, where that was recorded apart, shape (steps,).
     """
 
@@ -101,6 +103,7 @@ class Trace:
     ungiven: tuple[str, ...] = ()
     mbarrier_log: MbarrierLog | None = None
     longest: NDArray[np.int32] | None = None
+    bulk_extents: Mapping[int, tuple[int, int]] = field(default_factory=dict)
 
 
 def only_blocks(trace: Trace, blocks: NDArray[np.int64]) -> Trace:

@@ -76,6 +76,7 @@ class Recording:
         self.deadline = time.thread_time() + limits.patience_s
         self.kept = self.dropped = 0
         self.noted = [0] * len(instructions)  # of those kept, by instruction
+        self.bulk_extents: dict[int, tuple[int, int]] = {}  # bulk copy -> first byte of shared memory, end
         self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
         kernel.memory.image.tell = self.unknown_read
         self.strays: dict[int, int] = {}  # instruction -> accesses outside arrays that were let through, lane by lane
@@ -228,6 +229,11 @@ class Recording:
         if has_room:
             self.rows[space].append(piece)
         return has_room
+
+    def bulk_shared(self, low: int, high: int) -> None:
+        """The executing bulk copy reaches bytes low .. high - 1 of a block's shared memory, or some of them."""
+        before = self.bulk_extents.get(self.at, (low, high))
+        self.bulk_extents[self.at] = min(low, before[0]), max(high, before[1])
 
     def bulk(self, own: NDArray[np.int64], places: NDArray[np.int64], inside: Mask | None) -> None:
         """Record bulk copies of the warps `own` of the executing group: places of 16 bytes in the image, (own, pieces);

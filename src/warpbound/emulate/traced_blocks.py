@@ -147,7 +147,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     def reloads(loads: Set[int]) -> Set[int]:
         return with_reloaded(kernel.program, accesses["global"], loads)
 
-    reach = SharedWords(kernel.program, accesses["shared"]).may_reach
+    reach = SharedWords(kernel.program, accesses["shared"], recording.bulk_extents).may_reach
     result = Trace(
         blocks=blocks,
         of_blocks=kernel.block_count,
@@ -164,6 +164,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         dropped=recording.dropped,
         notes=notes,
         mbarrier_log=recording.mbarrier_log(warps_of(kernel, blocks)),
+        bulk_extents=recording.bulk_extents,
     )
     unasked = {GRID_BARRIER} | {
         allocation.name for allocation in kernel.memory.image.allocations
