@@ -82,10 +82,10 @@ def test_analyze_takes_everything_but_arguments_from_the_report(report: str) -> 
 
 def test_l2_runs_at_its_own_clock(report: str) -> None:
     """The same report with an L2 of 855 MHz, on its own board and on another one, which has its base clock."""
-    profiled = read_report(report).launches[0]
+    profile = read_report(report).launches[0]
     metric = {"lts__cycles_elapsed.avg.per_second": Metric(855e6)}
-    slow = replace(profiled, metrics={**profiled.metrics, **metric})
-    assert launch_case(profiled).gpu.get("l2_clock") is None
+    slow = replace(profile, metrics={**profile.metrics, **metric})
+    assert launch_case(profile).gpu.get("l2_clock") is None
     own = launch_case(slow)
     assert (own.gpu.get("l2_clock"), own.settings.clock) == (855e6, pytest.approx(2235))
     other = launch_case(slow, board="l40")

@@ -25,12 +25,12 @@ def comparisons(
     """
     entries: list[LaunchComparison | NotCompared] = []
     failures: list[WarpboundError] = []
-    for profiled in progress(_titled(selected(paths, choice))):
+    for profile in progress(_titled(selected(paths, choice))):
         try:
-            entries.append(compare_launch(_case(profiled, choice)))
+            entries.append(compare_launch(_case(profile, choice)))
         except WarpboundError as error:
             failures.append(error)
-            entries.append(_not_compared(profiled, error))
+            entries.append(_not_compared(profile, error))
     if len(failures) == len(entries):
         raise failures[0]
     return entries
@@ -43,19 +43,19 @@ def analyses(paths: Sequence[str | Path], choice: Selection, progress: Progress)
     """
     entries: list[KernelResult | Refusal] = []
     failures: list[WarpboundError] = []
-    for profiled in progress(_titled(_each_kind(selected(paths, choice)))):
+    for profile in progress(_titled(_each_kind(selected(paths, choice)))):
         try:
-            entries.append(analyzed(_case(profiled, choice))[0])
+            entries.append(analyzed(_case(profile, choice))[0])
         except WarpboundError as error:
             failures.append(error)
-            entries.append(refusal(profiled.kernel, choice.board or profiled.board_name, error))
+            entries.append(refusal(profile.kernel, choice.board or profile.board_name, error))
     if len(failures) == len(entries):
         raise failures[0]
     return entries
 
 
-def _case(profiled: ProfiledLaunch, choice: Selection) -> LaunchCase:
-    return launch_case(profiled, choice.arguments_of(profiled), choice.board, choice.views)
+def _case(profile: ProfiledLaunch, choice: Selection) -> LaunchCase:
+    return launch_case(profile, choice.arguments_of(profile), choice.board, choice.views)
 
 
 def _titled(launches: Iterable[ProfiledLaunch]) -> Iterator[tuple[str, ProfiledLaunch]]:
@@ -72,11 +72,11 @@ def _each_kind(launches: Iterable[ProfiledLaunch]) -> Iterator[ProfiledLaunch]:
             yield launch
 
 
-def _not_compared(profiled: ProfiledLaunch, error: WarpboundError) -> NotCompared:
+def _not_compared(profile: ProfiledLaunch, error: WarpboundError) -> NotCompared:
     return NotCompared(
-        kernel=profiled.kernel,
-        gpu=profiled.board_name,
-        report=str(profiled.report),
-        launch_index=profiled.index,
+        kernel=profile.kernel,
+        gpu=profile.board_name,
+        report=str(profile.report),
+        launch_index=profile.index,
         error=Error(error.reason, error.hint),
     )

@@ -38,13 +38,13 @@ class ArgumentFile:
 
     entries: tuple[_Entry, ...]
 
-    def arguments(self, profiled: ProfiledLaunch) -> tuple[Argument, ...]:
+    def arguments(self, profile: ProfiledLaunch) -> tuple[Argument, ...]:
         """The arguments of a launch: of the first entry that names it; none where no entry does."""
-        path = profiled.report.as_posix()
+        path = profile.report.as_posix()
         for entry in self.entries:
-            if not path.endswith(entry.report) or entry.kernel not in (None, profiled.kernel, profiled.mangled):
+            if not path.endswith(entry.report) or entry.kernel not in (None, profile.kernel, profile.mangled):
                 continue
-            if entry.launches is None or profiled.index in entry.launches:
+            if entry.launches is None or profile.index in entry.launches:
                 return tuple(parse_argument(word) for word in entry.args)
         return ()
 

@@ -1,4 +1,4 @@
-"""Clocks of SMs, L2 and device memory while a launch was profiled.
+"""Clocks of SMs, L2 and device memory while a launch was profile.
 
 Source   the counters `*__cycles_elapsed.avg.per_second` and `gpc__cycles_elapsed.max`.
 Models   Nsight Compute replays a launch once per group of counters. Where the pass that gives the time was slower than
@@ -47,16 +47,16 @@ class Clocks:
     source: ClockSource = "report"
 
 
-def duration_s(profiled: ProfiledLaunch) -> float | None:
+def duration_s(profile: ProfiledLaunch) -> float | None:
     """The measured time of the launch."""
-    nanoseconds = profiled.number(*DURATION)
+    nanoseconds = profile.number(*DURATION)
     return nanoseconds / 1e9 if nanoseconds else None
 
 
-def clocks_of(profiled: ProfiledLaunch, board: Gpu) -> Clocks:
+def clocks_of(profile: ProfiledLaunch, board: Gpu) -> Clocks:
     """Clocks of a launch; the board's base clock where the report gives none."""
-    sm_hz, dram = sm_clock(profiled), profiled.number(*DRAM)
-    l2 = profiled.number(*L2) or _per_second(profiled, "lts__cycles_elapsed.max")
+    sm_hz, dram = sm_clock(profile), profile.number(*DRAM)
+    l2 = profile.number(*L2) or _per_second(profile, "lts__cycles_elapsed.max")
     if sm_hz is None:
         hz = board.get("base_clock") or board.value("boost_clock")
         return Clocks(hz, l2, dram, 1.0, (UNKNOWN.format(mhz=hz / 1e6),), "base")
@@ -71,21 +71,21 @@ def clocks_of(profiled: ProfiledLaunch, board: Gpu) -> Clocks:
     return Clocks(sm_hz * stretch, l2, dram, stretch, (note + "".join(others),))
 
 
-def base_clocks(profiled: ProfiledLaunch, board: Gpu) -> Clocks:
+def base_clocks(profile: ProfiledLaunch, board: Gpu) -> Clocks:
     """What Nsight Compute would lock another board to."""
     hz = board.get("base_clock") or board.value("boost_clock")
-    note = ELSEWHERE.format(mhz=hz / 1e6, board=board.name, own=profiled.board_name)
+    note = ELSEWHERE.format(mhz=hz / 1e6, board=board.name, own=profile.board_name)
     return Clocks(hz, None, None, 1.0, (note,), "base")
 
 
-def sm_clock(profiled: ProfiledLaunch) -> float | None:
+def sm_clock(profile: ProfiledLaunch) -> float | None:
     """The largest clock that the counters of the SMs give, Hz: the others count less of the launch."""
-    clocks = [profiled.number(name) for name in SM] + [_per_second(profiled, "gpc__cycles_elapsed.max")]
+    clocks = [profile.number(name) for name in SM] + [_per_second(profile, "gpc__cycles_elapsed.max")]
     return max((clock for clock in clocks if clock), default=None)
 
 
-def _per_second(profiled: ProfiledLaunch, cycles: str) -> float | None:
-    count, time_s = profiled.number(cycles), duration_s(profiled)
+def _per_second(profile: ProfiledLaunch, cycles: str) -> float | None:
+    count, time_s = profile.number(cycles), duration_s(profile)
     return count / time_s if count and time_s else None
 
 

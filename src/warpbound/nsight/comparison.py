@@ -46,13 +46,13 @@ def with_profile(result: KernelResult, x: LaunchCase) -> KernelResult:
     notes = [*x.notes, *confidence.assumed]
     l2, dram = x.clocks.l2_hz, x.clocks.dram_hz
     facts = ProfileFacts(
-        report=x.profiled.report.name,
-        launch_index=x.profiled.index,
-        duration_s=duration_s(x.profiled),
+        report=x.profile.report.name,
+        launch_index=x.profile.index,
+        duration_s=duration_s(x.profile),
         sm_clock_MHz=x.clocks.sm_hz / 1e6,
         l2_clock_MHz=None if l2 is None else l2 / 1e6,
         dram_clock_MHz=None if dram is None else dram / 1e6,
-        inferred=list(inferred(x.profiled, x.program)),
+        inferred=list(inferred(x.profile, x.program)),
     )
     with_notes = msgspec.structs.replace(confidence, assumed=notes)
     return msgspec.structs.replace(result, confidence=with_notes, profile=facts, clock_source=x.clocks.source)
@@ -61,20 +61,20 @@ def with_profile(result: KernelResult, x: LaunchCase) -> KernelResult:
 def compare_launch(x: LaunchCase) -> LaunchComparison:
     """The comparison of one launch. Raises the errors of the analysis."""
     result, work = analyzed(x)
-    prediction = Prediction(result, has_ecc(x.profiled, x.gpu))
+    prediction = Prediction(result, has_ecc(x.profile, x.gpu))
     instructions = _instructions(x, work, result)
     return LaunchComparison(
         kernel=result.kernel,
         gpu=result.gpu,
-        report=str(x.profiled.report),
-        launch_index=x.profiled.index,
-        grid=list(x.profiled.grid),
-        block=list(x.profiled.block),
+        report=str(x.profile.report),
+        launch_index=x.profile.index,
+        grid=list(x.profile.grid),
+        block=list(x.profile.block),
         mode=result.mode,
         bottleneck=result.bottleneck,
-        duration_s=Duration(duration_s(x.profiled), result.time_s, result.time_interval_s),
+        duration_s=Duration(duration_s(x.profile), result.time_s, result.time_interval_s),
         counters=_counters(x, prediction),
-        stalls=_stalls(x.profiled, result),
+        stalls=_stalls(x.profile, result),
         lines=_lines(x, instructions),
         instructions=instructions,
         notes=result.confidence.assumed,
@@ -85,7 +85,7 @@ def compare_launch(x: LaunchCase) -> LaunchComparison:
 def _counters(x: LaunchCase, prediction: Prediction) -> list[ComparedCounter]:
     rows = []
     for counter in COUNTERS:
-        row = measured(x.profiled, counter)
+        row = measured(x.profile, counter)
         if row is not None:
             rows.append(_counter(counter, row, x, prediction))
     return rows
@@ -101,9 +101,9 @@ def _counter(counter: Counter, row: tuple[str, float], x: LaunchCase, prediction
     )  # fmt: skip
 
 
-def _stalls(profiled: ProfiledLaunch, result: KernelResult) -> list[ComparedStall]:
+def _stalls(profile: ProfiledLaunch, result: KernelResult) -> list[ComparedStall]:
     """By reason; reasons without a name on the other side stand alone."""
-    samples = {reason: sum(at.values()) for reason, at in samples_by_reason(profiled).items()}
+    samples = {reason: sum(at.values()) for reason, at in samples_by_reason(profile).items()}
     total = sum(samples.values())
     our_shares = {stall.reason: stall.share for stall in result.stalls}
     reasons = [reason for reason in (*our_shares, *samples) if our_shares.get(reason) or samples.get(reason)]
@@ -118,10 +118,10 @@ def _stalls(profiled: ProfiledLaunch, result: KernelResult) -> list[ComparedStal
 
 
 def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[ComparedInstruction]:
-    executions, reasons = x.profiled.by_address(EXECUTED), samples_by_reason(x.profiled)
+    executions, reasons = x.profile.by_address(EXECUTED), samples_by_reason(x.profile)
     if not executions and not any(reasons.values()):
         return []
-    base = _first_address(x.profiled, executions, reasons)
+    base = _first_address(x.profile, executions, reasons)
     issued = _issued(x, work)
     waited = np.bincount(work.schedule.stream, work.schedule.waited, len(x.program.instructions))
     shares = {stall.reason: stall.share for stall in result.stalls}
@@ -149,10 +149,10 @@ def _instructions(x: LaunchCase, work: Work, result: KernelResult) -> list[Compa
 
 
 def _first_address(
-    profiled: ProfiledLaunch, executions: dict[int, float], reasons: dict[str, dict[int, float]]
+    profile: ProfiledLaunch, executions: dict[int, float], reasons: dict[str, dict[int, float]]
 ) -> int:
     """Where the kernel's first instruction was: the smallest program counter of all counters."""
-    places = profiled.by_address("launch__function_pcs")
+    places = profile.by_address("launch__function_pcs")
     if places:
         return int(next(iter(places.values())))
     return min(at for each in (executions, *reasons.values()) for at in each)

@@ -118,26 +118,26 @@ COUNTERS = (
 )  # fmt: skip
 
 
-def measured(profiled: ProfiledLaunch, counter: Counter) -> tuple[str, float] | None:
+def measured(profile: ProfiledLaunch, counter: Counter) -> tuple[str, float] | None:
     """Name and value of a counter in a report; None where it has none of its names."""
     for name in counter.names:
-        value = profiled.number(name)
+        value = profile.number(name)
         if value is not None:
             return name, value
-    derived = _derived(counter.names[0], profiled)
+    derived = _derived(counter.names[0], profile)
     return None if derived is None else (counter.names[0], derived)
 
 
-def _derived(name: str, profiled: ProfiledLaunch) -> float | None:
+def _derived(name: str, profile: ProfiledLaunch) -> float | None:
     """A counter from others, where a report lacks it."""
     if name == DRAM:
-        return _sum(profiled.number(DRAM_READ), profiled.number(DRAM_WRITTEN))
+        return _sum(profile.number(DRAM_READ), profile.number(DRAM_WRITTEN))
     if name == L1_HITS:
-        hits, sectors = profiled.number(L1_LOADS_HIT), profiled.number(L1_LOADS)
+        hits, sectors = profile.number(L1_LOADS_HIT), profile.number(L1_LOADS)
         return 100.0 * hits / sectors if hits is not None and sectors else None
     return None
 
 
-def has_ecc(profiled: ProfiledLaunch, board: Gpu) -> bool:
+def has_ecc(profile: ProfiledLaunch, board: Gpu) -> bool:
     """Whether check bits share the device memory with the data: ECC is on, and the memory has none of its own."""
-    return profiled.device.get(ECC) == 1 and not stacked(board)
+    return profile.device.get(ECC) == 1 and not stacked(board)

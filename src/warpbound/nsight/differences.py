@@ -37,7 +37,7 @@ def explanation(name: str, value: float, ratio: float | None, x: LaunchCase, res
     if name in (DRAM_READ, DRAM, DRAM_WRITTEN) and traffic is not None:
         if ratio is not None and ratio < 1.0 and value < FEW_B:
             return FETCHED
-        if has_ecc(x.profiled, x.gpu) and ratio is not None and ratio < 1.0:
+        if has_ecc(x.profile, x.gpu) and ratio is not None and ratio < 1.0:
             return CHECK_BITS
         if name != DRAM_READ:
             return STAYS
@@ -45,7 +45,7 @@ def explanation(name: str, value: float, ratio: float | None, x: LaunchCase, res
 
 
 def _time(ratio: float | None, x: LaunchCase) -> str | None:
-    time_s = duration_s(x.profiled)
+    time_s = duration_s(x.profile)
     if ratio is None or time_s is None:
         return None
     if x.clocks.stretch > 1.0 and ratio < 1.0:

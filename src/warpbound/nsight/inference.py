@@ -14,10 +14,10 @@ SECTOR_B = 32
 POINTER_B = 8
 
 
-def inferred(profiled: ProfiledLaunch, program: Program) -> tuple[str, ...]:
+def inferred(profile: ProfiledLaunch, program: Program) -> tuple[str, ...]:
     """Sentences on the parameters, the elements that are touched, and the bytes of all arrays together."""
-    types = _types(profiled.demangled, len(program.parameters))
-    return tuple((*_parameters(program, types), *_elements(profiled, program), *_bytes(profiled)))
+    types = _types(profile.demangled, len(program.parameters))
+    return tuple((*_parameters(program, types), *_elements(profile, program), *_bytes(profile)))
 
 
 def _parameters(program: Program, types: list[str]) -> Iterator[str]:
@@ -40,14 +40,14 @@ def _types(demangled: str, count: int) -> list[str]:
     return types if len(types) == count else []
 
 
-def _elements(profiled: ProfiledLaunch, program: Program) -> Iterator[str]:
+def _elements(profile: ProfiledLaunch, program: Program) -> Iterator[str]:
     """Threads that load or store, by the first access of global memory that a thread does once."""
-    threads = profiled.by_address("thread_inst_executed_true")
-    warps = profiled.by_address("inst_executed")
+    threads = profile.by_address("thread_inst_executed_true")
+    warps = profile.by_address("inst_executed")
     if not threads or not warps:
         return
     base = min(warps)
-    thread_count = _product(profiled.grid) * _product(profiled.block)
+    thread_count = _product(profile.grid) * _product(profile.block)
     for instruction in program.instructions:
         lanes = threads.get(base + instruction.address)
         if "global" in instruction.traits.spaces and lanes and lanes <= thread_count:
@@ -56,20 +56,20 @@ def _elements(profiled: ProfiledLaunch, program: Program) -> Iterator[str]:
             return
 
 
-def _bytes(profiled: ProfiledLaunch) -> Iterator[str]:
-    missed = profiled.number(*SECTORS_READ)
-    size = profiled.number(*READ) if missed is None else missed * SECTOR_B
-    bytes_written = profiled.number(*WRITTEN)
+def _bytes(profile: ProfiledLaunch) -> Iterator[str]:
+    missed = profile.number(*SECTORS_READ)
+    size = profile.number(*READ) if missed is None else missed * SECTOR_B
+    bytes_written = profile.number(*WRITTEN)
     if size:
         yield f"from cold caches {size / 1e6:.3g} MB were read: the arrays that are read hold at most that together"
     if bytes_written:
         yield f"{bytes_written / 1e6:.3g} MB reached DRAM before the end: at least so much is written"
 
 
-def suggested(profiled: ProfiledLaunch, program: Program) -> str:
+def suggested(profile: ProfiledLaunch, program: Program) -> str:
     """The --arg words of one element per thread, for the types of the demangled name; "" where it gives none."""
-    types = _types(profiled.demangled, len(program.parameters))
-    threads = _product(profiled.grid) * _product(profiled.block)
+    types = _types(profile.demangled, len(program.parameters))
+    threads = _product(profile.grid) * _product(profile.block)
     words = []
     for position, kind in enumerate(types):
         if kind.endswith("*"):

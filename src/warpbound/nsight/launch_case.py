@@ -43,7 +43,7 @@ NO_ARGUMENTS = "the report holds no argument values: counts are those of the cod
 class LaunchCase:
     """One profiled launch, ready to be analysed. notes : what was taken from the report, in sentences."""
 
-    profiled: ProfiledLaunch
+    profile: ProfiledLaunch
     program: Program
     gpu: Gpu
     launch: Launch
@@ -53,116 +53,116 @@ class LaunchCase:
 
 
 def launch_case(
-    profiled: ProfiledLaunch, arguments: Sequence[Argument] = (), board: str | Gpu | None = None,
+    profile: ProfiledLaunch, arguments: Sequence[Argument] = (), board: str | Gpu | None = None,
     views: tuple[str, ...] = (),
 ) -> LaunchCase:  # fmt: skip
     """The case of a profiled launch; `board` in place of the report's own.
 
     Raises InputError where the report lacks the machine code or names a board that is not in the catalogue.
     """
-    if 0 in (*profiled.grid, *profiled.block):
-        reason = f"{profiled.report}: launch {profiled.index} ({profiled.kernel}) has no grid or block."
+    if 0 in (*profile.grid, *profile.block):
+        reason = f"{profile.report}: launch {profile.index} ({profile.kernel}) has no grid or block."
         raise InputError(reason, "It failed, or it is a range or a graph; profile its kernels (--replay-mode kernel).")
-    gpu = board_of(profiled) if board is None else machine.gpu(board)
-    clocks = base_clocks(profiled, gpu) if is_another(gpu, profiled) else clocks_of(profiled, gpu)
+    gpu = board_of(profile) if board is None else machine.gpu(board)
+    clocks = base_clocks(profile, gpu) if is_another(gpu, profile) else clocks_of(profile, gpu)
     if clocks.l2_hz is not None:
-        gpu = with_l2_clock(gpu, clocks.l2_hz, profiled)
+        gpu = with_l2_clock(gpu, clocks.l2_hz, profile)
     notes = list(clocks.notes)
-    program = program_of(profiled, gpu)
-    if profiled.code is not None:
-        profiled = replace(profiled, mangled=program.name)
+    program = program_of(profile, gpu)
+    if profile.code is not None:
+        profile = replace(profile, mangled=program.name)
     if not arguments:
-        words = suggested(profiled, program)
-        notes += [NO_ARGUMENTS + (ONE_EACH.format(words=words) if words else ""), *inferred(profiled, program)]
+        words = suggested(profile, program)
+        notes += [NO_ARGUMENTS + (ONE_EACH.format(words=words) if words else ""), *inferred(profile, program)]
     notes.append(COLD)
-    if profiled.number(DYNAMIC) is None:
+    if profile.number(DYNAMIC) is None:
         notes.append(NO_SHARED)
     return LaunchCase(
-        profiled=profiled,
+        profile=profile,
         program=program,
         gpu=gpu,
-        launch=_launch(profiled, arguments),
+        launch=_launch(profile, arguments),
         settings=Settings(clock=clocks.sm_hz / 1e6, cache="flushed", views=views),
         clocks=clocks,
         notes=tuple(notes),
     )
 
 
-def program_of(profiled: ProfiledLaunch, board: Gpu) -> Program:
+def program_of(profile: ProfiledLaunch, board: Gpu) -> Program:
     """The machine code that ran. Raises InputError where the report does not hold it, or the board cannot run it."""
-    for image in profiled.images:
-        if profiled.mangled in read_cubin(image, profiled.report.name).kernels:
-            kernels = programs(image, board, profiled.mangled, Options())
-            own = next((program for program in kernels if program.name == profiled.mangled), None)
+    for image in profile.images:
+        if profile.mangled in read_cubin(image, profile.report.name).kernels:
+            kernels = programs(image, board, profile.mangled, Options())
+            own = next((program for program in kernels if program.name == profile.mangled), None)
             if own is not None:
-                return replace(own, source_name=profiled.report.name)
-    if profiled.code is not None:
-        return programs(profiled.code, board, profiled.kernel or None, Options())[0]
+                return replace(own, source_name=profile.report.name)
+    if profile.code is not None:
+        return programs(profile.code, board, profile.kernel or None, Options())[0]
     raise InputError(
-        f"{profiled.report} holds no machine code of {profiled.kernel} (launch {profiled.index}).",
+        f"{profile.report} holds no machine code of {profile.kernel} (launch {profile.index}).",
         "Record it again; for a table give the kernel's source or cubin with --code.",
     )
 
 
-def board_of(profiled: ProfiledLaunch) -> Gpu:
+def board_of(profile: ProfiledLaunch) -> Gpu:
     """The catalogue's board of that name, with the SMs and the L2 of this very device."""
-    name = profiled.board_name
+    name = profile.board_name
     if not name:
-        raise InputError(f"{profiled.report} names no board.", "Name one with --gpu.")
+        raise InputError(f"{profile.report} names no board.", "Name one with --gpu.")
     try:
         board = machine.gpu(name)
     except CommandError as unknown:
-        raise InputError(f"{profiled.report}: {name} is not in the catalogue.", NO_BOARD) from unknown
-    return _as_reported(board, profiled)
+        raise InputError(f"{profile.report}: {name} is not in the catalogue.", NO_BOARD) from unknown
+    return _as_reported(board, profile)
 
 
-def _as_reported(board: Gpu, profiled: ProfiledLaunch) -> Gpu:
+def _as_reported(board: Gpu, profile: ProfiledLaunch) -> Gpu:
     """The board with the SMs, L2 and check bits that the report states; a context may have a part of the SMs."""
     changed = dict(board.parameters)
     for parameter, attribute in ATTRIBUTES.items():
-        value: Value | None = profiled.device.get(attribute)
-        if parameter == "sm_count" and profiled.number(CONTEXT_SMS):
-            attribute, value = CONTEXT_SMS, int(profiled.number(CONTEXT_SMS) or 0)
+        value: Value | None = profile.device.get(attribute)
+        if parameter == "sm_count" and profile.number(CONTEXT_SMS):
+            attribute, value = CONTEXT_SMS, int(profile.number(CONTEXT_SMS) or 0)
         own = board.get(parameter)
         if isinstance(value, int) and value > 0 and own != value:
-            source = f"{profiled.report.name}, {attribute}"
+            source = f"{profile.report.name}, {attribute}"
             unit = PARAMETERS[parameter].units[0]
             changed[parameter] = Quantity(value / UNITS[unit], unit, source, "measured", REPORTED)
-    if ECC in profiled.device:
-        source = f"{profiled.report.name}, {ECC}"
-        changed[CHECK_BITS] = Quantity(float(has_ecc(profiled, board)), "1", source, "measured", REPORTED)
+    if ECC in profile.device:
+        source = f"{profile.report.name}, {ECC}"
+        changed[CHECK_BITS] = Quantity(float(has_ecc(profile, board)), "1", source, "measured", REPORTED)
     return replace(board, parameters=changed)
 
 
-def is_another(board: Gpu, profiled: ProfiledLaunch) -> bool:
+def is_another(board: Gpu, profile: ProfiledLaunch) -> bool:
     """Whether it is another board than the report's; any board may replace one that the catalogue lacks."""
     try:
-        own = machine.gpu(profiled.board_name)
+        own = machine.gpu(profile.board_name)
     except CommandError:
         return False
-    return board.key != own.key and board.name not in (own.name, profiled.board_name)
+    return board.key != own.key and board.name not in (own.name, profile.board_name)
 
 
-def with_l2_clock(board: Gpu, clock_hz: float, profiled: ProfiledLaunch) -> Gpu:
+def with_l2_clock(board: Gpu, clock_hz: float, profile: ProfiledLaunch) -> Gpu:
     """The board with L2 at the clock that the report states."""
-    source = f"{profiled.report.name}, {L2[0]}"
+    source = f"{profile.report.name}, {L2[0]}"
     own = Quantity(clock_hz / 1e6, "MHz", source, "measured", "counted while profiling")
     return replace(board, parameters={**board.parameters, "l2_clock": own})
 
 
-def _launch(profiled: ProfiledLaunch, arguments: Sequence[Argument]) -> Launch:
-    carveout = profiled.number("launch__shared_mem_config_size")
+def _launch(profile: ProfiledLaunch, arguments: Sequence[Argument]) -> Launch:
+    carveout = profile.number("launch__shared_mem_config_size")
     return launch_of(
-        kernel=profiled.mangled,
-        grid=profiled.grid,
-        block=profiled.block,
-        cluster=_cluster(profiled),
-        smem=int(profiled.number(DYNAMIC) or 0),
+        kernel=profile.mangled,
+        grid=profile.grid,
+        block=profile.block,
+        cluster=_cluster(profile),
+        smem=int(profile.number(DYNAMIC) or 0),
         carveout=None if carveout is None else int(carveout) // 1024,
         args=list(arguments) or None,
     )
 
 
-def _cluster(profiled: ProfiledLaunch) -> tuple[int, int, int] | None:
-    x, y, z = (int(profiled.number(f"launch__cluster_dim_{axis}") or 1) for axis in "xyz")
+def _cluster(profile: ProfiledLaunch) -> tuple[int, int, int] | None:
+    x, y, z = (int(profile.number(f"launch__cluster_dim_{axis}") or 1) for axis in "xyz")
     return (x, y, z) if x * y * z > 1 else None

@@ -32,11 +32,11 @@ class Selection:
     block: Dim | None = None
     views: tuple[str, ...] = ()
 
-    def arguments_of(self, profiled: ProfiledLaunch) -> tuple[Argument, ...]:
+    def arguments_of(self, profile: ProfiledLaunch) -> tuple[Argument, ...]:
         """The arguments of a launch; none where they are not known."""
         if self.arguments or self.file is None:
             return self.arguments
-        return self.file.arguments(profiled)
+        return self.file.arguments(profile)
 
 
 def selected(paths: Sequence[str | Path | Report], choice: Selection) -> Iterator[ProfiledLaunch]:

@@ -13,13 +13,13 @@ RENAMED = {
 }  # fmt: skip
 
 
-def samples_by_reason(profiled: ProfiledLaunch) -> dict[str, dict[int, float]]:
+def samples_by_reason(profile: ProfiledLaunch) -> dict[str, dict[int, float]]:
     """Reason in words -> program counter -> samples; empty where warps were not sampled."""
     reasons = {}
-    for name in profiled.metrics:
+    for name in profile.metrics:
         if name.startswith(PREFIX) and not name.endswith(NOT_ISSUED):
             word = name.removeprefix(PREFIX)
-            samples = profiled.by_address(name)
+            samples = profile.by_address(name)
             if samples:
                 reasons[RENAMED.get(word, word.replace("_", " "))] = samples
     return reasons
