@@ -20,7 +20,8 @@ N = 1 << 20
 ADD = kernels.elementwise(lambda x, y: x + y)
 
 
-BROAD = ("sine", "integer_quotient", "quotients_64", "half_sum", "block_sums", "votes", "prefix")
+BROAD = ("sine", "integer_quotient", "quotients_64", "half_sum", "block_sums", "votes", "prefix",
+         "complex_products complex64", "complex_products complex128", "moved", "steps")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ["product", *(pytest.param(name, marks=pytest.mark.broad) for name in BROAD)])
@@ -52,6 +53,17 @@ def test_the_same_array_twice_is_the_same_memory():
     assert np.array_equal(front.run(ADD, x, x, x, grid=1, block=128, gpu="h200")["x"], x + x)
 
 
+@pytest.mark.broad
+def test_records_come_back_as_records_and_a_barrier_of_the_grid_is_timed():
+    particles = np.zeros(256, kernels.PARTICLE)
+    arrays = front.run(kernels.moved, particles, 2.0, grid=2, block=128, gpu="h200")
+    assert arrays["particles"].dtype == kernels.PARTICLE
+    assert arrays["particles"]["kind"].tolist() == [1] * 256
+    answer = front.analyze(kernels.steps, "f32[16384]", 3, grid=64, block=256, gpu="h200")
+    assert answer["mode"] == "dynamic"
+    assert answer["time_s"] > 0
+
+
 def test_a_decorated_kernel_answers_with_bytes_and_lines():
     array = f"f32[{N}]:rand"
     answer = front.analyzed("h200")(ADD)[N // 256, 256](array, array, array)
@@ -68,6 +80,7 @@ def test_a_decorated_kernel_answers_with_bytes_and_lines():
         (("f32[8]",) * 4, 1, CommandError, "takes 3 arguments; 4 are given"),
         ((None, "f32[8]", "f32[8]"), 1, CommandError, "'x' is of type NoneType"),
         (("bf16[8]",) * 3, 1, InputError, "no arrays of bf16"),
+        ((np.zeros((8, 8), np.complex64)[:, 0],) * 3, 1, CommandError, "elements of type complex64 with gaps"),
         (("f32[8]",) * 3, (0, 1), CommandError, "grid (0, 1) is not one to three sizes"),
         ((1.0, 2.0, 3.0), 1, InputError, "Numba cannot compile each for sm_90"),
     ],

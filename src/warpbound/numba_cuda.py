@@ -6,8 +6,8 @@ analyzed(gpu="h200")                                                  a decorato
 
 Source   numba-cuda 0.30.4, read off its wheel: `dispatcher._prepare_args` (an array becomes two null pointers, the
          number of elements, their size, the address, extents and strides in bytes) and `numba.cuda.compile`.
-Omits    Refused: tuples, records, complex numbers and dates as arguments, and kernels that need device code to be
-         linked in (`link=`, whole-grid synchronisation). `lto` is ignored: the kernel's PTX is assembled without it.
+Omits    Refused: tuples, dates, single records and single complex numbers as arguments, and kernels that need device
+         code to be linked in (`link=`). `lto` is ignored: the kernel's PTX is assembled without it.
 """
 
 import inspect
@@ -52,12 +52,31 @@ from warpbound.result.plain import Entry
 __all__ = ["Analyzed", "analyze", "analyzed", "run"]
 
 Sizes = int | Sequence[int]
+_Signature = tuple[np.dtype[Any], int, str]
 _SCALARS = {
     "int64": "i64", "int32": "i32", "int16": "i16", "int8": "i8", "uint64": "u64", "uint32": "u32", "uint16": "u16",
     "uint8": "u8", "float16": "f16", "float32": "f32", "float64": "f64", "bool": "bool",
 }  # fmt: skip
 _WHOLE = 4  # parts of a configuration: grid, block, stream, shared memory
+GRID_GROUP = """
+#include <cooperative_groups.h>
+extern "C" __device__ unsigned long long cudaCGGetIntrinsicHandle(cudaCGScope) { return 1; }
+extern "C" __device__ cudaError_t cudaCGSynchronize(unsigned long long, unsigned int) {
+    cooperative_groups::this_grid().sync();
+    return cudaSuccess;
+}
+"""  # in place of the device runtime, which Numba links in
 _OPTIONS = ("fastmath", "opt", "launch_bounds")  # of the decorator that `numba.cuda.compile` takes too
+
+
+@dataclass(frozen=True)
+class _Array:
+    """An array: its memory, and type, extents and strides (in elements) as the kernel sees it."""
+
+    memory: Array
+    dtype: np.dtype[Any]
+    shape: tuple[int, ...]
+    strides: tuple[int, ...]
 
 
 def analyze(  # noqa: PLR0913  (a launch)
@@ -128,28 +147,49 @@ def prepare(kernel: Any, args: Sequence[object], own: Launch, gpu: str | Path | 
         raise CommandError("The kernel is not a function under @cuda.jit.", "Decorate it; give it without a grid.")
     board = machine.gpu(gpu)
     values = by_name(list(inspect.signature(kernel.py_func).parameters), args, kernel.py_func.__name__)
-    operands = {name: array(value, name) or _typed(value, name) for name, value in values.items()}
+    operands = {name: _array(value, name) or _typed(value, name) for name, value in values.items()}
     program = _compiled(kernel, operands, board)
     offsets = iter(program.parameters)
     pieces: list[Piece] = []
     for name, value in operands.items():
-        for piece in _of_array(value, name) if isinstance(value, Array) else [_of_number(value, name)]:
+        for piece in _of_array(value, name) if isinstance(value, _Array) else [_of_number(value, name)]:
             place = next(offsets)
             pieces.append(replace(piece, offset=place.offset))
-    return prepared(program, pieces, Launch(grid=own.grid, block=own.block, smem=own.smem, carveout=own.carveout))
+    ready = prepared(program, pieces, Launch(grid=own.grid, block=own.block, smem=own.smem, carveout=own.carveout))
+    types = {name: each.dtype for name, each in operands.items() if isinstance(each, _Array)}
+    return replace(ready, of_bytes={name: dtype for name, dtype in types.items() if _in_bytes(dtype)})
 
 
-def _of_array(own: Array, name: str) -> Iterator[Piece]:
+def _in_bytes(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are complex numbers or records, which a launch holds as bytes."""
+    return dtype.kind == "c" or dtype.names is not None
+
+
+def _array(value: object, name: str) -> _Array | None:
+    """The array that `value` is, if it is one."""
+    if isinstance(value, np.ndarray) and _in_bytes(value.dtype):
+        if not value.flags.c_contiguous or not value.ndim:
+            raise CommandError(f"argument '{name}' has elements of type {value.dtype} with gaps.", "Give a copy of it.")
+        own = array(value.view(np.uint8).reshape(*value.shape, value.itemsize), name)
+        assert own is not None
+        return _Array(replace(own, value=value), value.dtype, value.shape, in_c_order(value.shape))
+    own = array(value, name)
+    if own is not None and own.dtype == "bf16":
+        raise InputError("numba-cuda has no arrays of bf16.", "Give them as u16, or as f16.")
+    return None if own is None else _Array(own, DTYPES[own.dtype], own.shape, own.strides)
+
+
+def _of_array(own: _Array, name: str) -> Iterator[Piece]:
     """The parameters that an array becomes, in order."""
     yield integer(f"{name} meminfo", 0, 8, 0)
     yield integer(f"{name} parent", 0, 8, 0)
     yield integer(f"{name} nitems", 0, 8, int(np.prod(own.shape, dtype=np.int64)))
-    yield integer(f"{name} itemsize", 0, 8, own.element_B)
-    yield pointer(own, 0)
+    yield integer(f"{name} itemsize", 0, 8, own.dtype.itemsize)
+    yield pointer(own.memory, 0)
     for axis, extent in enumerate(own.shape):
         yield integer(f"{name} shape {axis}", 0, 8, extent)
     for axis, step in enumerate(own.strides):
-        yield integer(f"{name} strides {axis}", 0, 8, step * own.element_B)
+        yield integer(f"{name} strides {axis}", 0, 8, step * own.dtype.itemsize)
 
 
 def _of_number(value: np.generic, name: str) -> Piece:
@@ -177,30 +217,28 @@ def _compiled(kernel: Any, operands: dict[str, Any], board: Gpu) -> Program:
     return with_python_source(from_ptx(text, file, board, _objects(sources, arch))[0], kernel.py_func)
 
 
-def _signature(value: Array | np.generic) -> tuple[str, int, str]:
+def _signature(value: _Array | np.generic) -> _Signature:
     """Type of elements, axes (-1: a number) and layout of an argument."""
-    if not isinstance(value, Array):
-        return value.dtype.name, -1, ""
-    if value.dtype == "bf16":
-        raise InputError("numba-cuda has no arrays of bf16.", "Give them as u16, or as f16.")
+    if not isinstance(value, _Array):
+        return value.dtype, -1, ""
     layout = "C" if value.strides == in_c_order(value.shape) else "F" if _is_fortran(value) else "A"
-    return DTYPES[value.dtype].name, len(value.shape), layout
+    return value.dtype, len(value.shape), layout
 
 
-def _is_fortran(own: Array) -> bool:
+def _is_fortran(own: _Array) -> bool:
     return own.strides[::-1] == in_c_order(own.shape[::-1])
 
 
 @lru_cache(256)
-def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) -> tuple[str, tuple[str, ...]]:
+def _ptx(kernel: Any, signature: tuple[_Signature, ...], arch: int) -> tuple[str, tuple[str, ...]]:
     """The kernel's PTX, and CUDA C++ of functions that it calls: those of half precision are written in that."""
     from numba import types
     from numba.np.numpy_support import from_dtype
 
     array_of: Any = types.Array
     kinds: list[Any] = [
-        from_dtype(np.dtype(name)) if axes < 0 else array_of(from_dtype(np.dtype(name)), axes, layout)
-        for name, axes, layout in signature
+        from_dtype(dtype) if axes < 0 else array_of(from_dtype(dtype), axes, layout)
+        for dtype, axes, layout in signature
     ]
     options = {name: kernel.targetoptions[name] for name in _OPTIONS if kernel.targetoptions.get(name) is not None}
     try:
@@ -211,6 +249,8 @@ def _ptx(kernel: Any, signature: tuple[tuple[str, int, str], ...], arch: int) ->
             )  # fmt: skip
     except Exception as problem:  # of the compiler: many types, none of them public
         raise refusal(problem, "Numba", kernel.py_func.__name__, arch) from problem
+    if "cudaCGSynchronize" in text:
+        sources.append(GRID_GROUP)
     return str(text), tuple(sources)
 
 

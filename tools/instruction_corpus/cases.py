@@ -27,7 +27,14 @@ class Case:
 def is_equal(case: Case, arrays: Mapping[str, NDArray[Any]]) -> bool:
     """Whether every expected array is there, within rtol of its largest value."""
     for name, wanted in case.expected.items():
-        own = arrays[name].reshape(wanted.shape).astype(np.float64)
-        if not np.abs(own - wanted.astype(np.float64)).max() <= case.rtol * max(1.0, float(np.abs(wanted).max())):
+        fields = wanted.dtype.names
+        pairs = [(arrays[name][each], wanted[each]) for each in fields] if fields else [(arrays[name], wanted)]
+        if not all(_near(own, each, case.rtol) for own, each in pairs):
             return False
     return True
+
+
+def _near(own: NDArray[Any], wanted: NDArray[Any], rtol: float) -> bool:
+    wide = np.complex128 if wanted.dtype.kind == "c" else np.float64
+    apart = np.abs(own.reshape(wanted.shape).astype(wide) - wanted.astype(wide))
+    return bool(apart.max() <= rtol * max(1.0, float(np.abs(wanted).max())))

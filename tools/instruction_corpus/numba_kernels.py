@@ -162,6 +162,37 @@ def fast(x, out):
         out[i] = math.sin(x[i]) * math.exp(-x[i]) / (x[i] + float32(1.0))
 
 
+PARTICLE = np.dtype([("x", np.float32), ("v", np.float64), ("kind", np.int16)], align=True)
+
+
+@cuda.jit
+def complex_products(x, y, out):
+    """Complex numbers."""
+    i = cuda.grid(1)
+    if i < x.size:
+        out[i] = x[i] * y[i] + x[i].conjugate() / y[i]
+
+
+@cuda.jit
+def moved(particles, step):
+    """Records."""
+    i = cuda.grid(1)
+    if i < particles.size:
+        particles[i].x = particles[i]["x"] + step * particles[i].v
+        particles[i].kind += 1
+
+
+@cuda.jit
+def steps(x, rounds):
+    """Barriers of the whole grid."""
+    grid, i = cuda.cg.this_grid(), cuda.grid(1)
+    for _ in range(rounds):
+        value = x[(i + 1) % x.size]
+        grid.sync()
+        x[i] += value
+        grid.sync()
+
+
 def cases() -> Iterator[Case]:
     """All of them."""
     numbers = np.random.default_rng(1)
@@ -187,8 +218,28 @@ def cases() -> Iterator[Case]:
     yield _case("stencil", stencil, (image, np.zeros_like(image)), (2, 2), {"out": inner}, 1e-6, (TILE, TILE))
     rows = numbers.random((BLOCK, 8), dtype=np.float32)
     yield _case("prefix", prefix, (rows, np.zeros_like(rows)), 1, {"out": rows.cumsum(1, dtype=np.float32)}, 1e-6)
+    yield from _of_parts(numbers)
     y = numbers.uniform(0.5, 3, N).astype(np.float32)
     yield _case("fast", fast, (y, np.zeros_like(y)), 4, {"out": np.sin(y) * np.exp(-y) / (y + 1)}, 1e-5)
+
+
+def _of_parts(numbers: np.random.Generator) -> Iterator[Case]:
+    """Complex numbers, records, and a launch whose blocks wait for each other."""
+    for dtype, rtol in ((np.complex64, 1e-6), (np.complex128, 1e-15)):
+        x, y = (numbers.uniform(0.5, 3, (2, N)).T.copy().view(np.complex128)[:, 0].astype(dtype) for _ in range(2))
+        expected = {"out": x * y + x.conj() / y}
+        yield _case(f"complex_products {dtype.__name__}", complex_products, (x, y, np.zeros_like(x)), 4, expected, rtol)
+    particles = np.zeros(N, PARTICLE)
+    particles["x"], particles["v"] = numbers.random((2, N))
+    particles["kind"] = numbers.integers(9, size=N)
+    later = particles.copy()
+    later["x"], later["kind"] = particles["x"] + 0.5 * particles["v"], particles["kind"] + 1
+    yield _case("moved", moved, (particles, 0.5), 4, {"particles": later})
+    x = numbers.integers(0, 99, 4 * BLOCK).astype(np.float32)
+    sums = x
+    for _ in range(3):
+        sums = sums + np.roll(sums, -1)
+    yield _case("steps", steps, (x, 3), 4, {"x": sums})
 
 
 def _case(name, kernel, args, grid, expected, rtol=0.0, block=(BLOCK, 1), smem=0) -> Case:  # noqa: PLR0913

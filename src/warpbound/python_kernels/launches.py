@@ -7,7 +7,7 @@ strides, as separate parameters or as one struct. `Piece` is one of those parts,
 import ast
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import field, replace
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -53,10 +53,14 @@ class Piece:
 
 @dataclass(frozen=True)
 class Prepared:
-    """A kernel compiled for one board, with the launch that its language's own launcher would make of it."""
+    """A kernel compiled for one board, with the launch that its language's own launcher would make of it.
+
+    of_bytes : types of the elements of arrays that the launch holds as bytes, the last axis those of an element.
+    """
 
     program: Program
     launch: Launch
+    of_bytes: Mapping[str, np.dtype[Any]] = field(default_factory=dict)
 
     def analyze(self, gpu: str | Path | Gpu, settings: Settings) -> Entry:
         """The entry of `warpbound.analyze`."""
@@ -68,7 +72,9 @@ class Prepared:
 
     def run(self) -> dict[str, NDArray[Any]]:
         """The arrays after the kernel, by parameter name."""
-        return emulate.run(self.program, self.launch)
+        arrays = emulate.run(self.program, self.launch)
+        elements = {name: arrays[name].view(dtype)[..., 0] for name, dtype in self.of_bytes.items() if name in arrays}
+        return arrays | elements
 
 
 def prepared(program: Program, pieces: Sequence[Piece], launch: Launch) -> Prepared:
