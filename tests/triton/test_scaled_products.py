@@ -19,3 +19,11 @@ def test_products_of_tensor_memory_equal_numpys(kind):
     opcode = "UTCOMMA" if kind == "e2m1" else "UTCQMMA"
     assert opcode in {each.opcode for each in ready.program.instructions}
     assert is_equal(case, ready.run())
+
+
+@pytest.mark.broad
+@pytest.mark.parametrize("board", ["h200", "b200", "rtx-5090"])
+@pytest.mark.parametrize("name", ["product of half sums", "scaled product e4m3 bf16", "scaled product e2m1 bf16"])
+def test_half_sums_and_small_floats_times_bf16_equal_numpys(board, name):
+    (case,) = (case for case in triton_kernels.cases() if case.name == name)
+    assert is_equal(case, case.prepare(machine.gpu(board)).run())

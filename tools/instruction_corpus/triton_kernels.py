@@ -168,6 +168,15 @@ def scaled_product(
 
 
 @triton.jit
+def half_scaled_product(a, scale, b, c, KIND: tl.constexpr, TILE: tl.constexpr, K: tl.constexpr, PER: tl.constexpr):
+    rows, inner, groups = tl.arange(0, TILE), tl.arange(0, K // PER), tl.arange(0, K // 32)
+    left = tl.load(a + rows[:, None] * (K // PER) + inner[None, :])
+    of_left = tl.load(scale + rows[:, None] * (K // 32) + groups[None, :])
+    right = tl.load(b + tl.arange(0, K)[:, None] * TILE + rows[None, :]).to(tl.bfloat16)
+    tl.store(c + rows[:, None] * TILE + rows[None, :], tl.dot_scaled(left, of_left, KIND, right, None, "bf16"))
+
+
+@triton.jit
 def product_by_boxes(a, b, c, K, TILE: tl.constexpr, STEP: tl.constexpr, ROLES: tl.constexpr):
     left = tl.make_tensor_descriptor(a, [TILE, K], [K, 1], [TILE, STEP])
     right = tl.make_tensor_descriptor(b, [K, TILE], [TILE, 1], [STEP, TILE])
@@ -266,10 +275,15 @@ def _products(numbers: np.random.Generator) -> Iterator[Case]:
     for roles in (False, True):
         yield _case(f"product by boxes {roles}", product_by_boxes, (*half, c, 128), 1, expected, 1e-5,
                     TILE=M, STEP=32, ROLES=roles)  # fmt: skip
+    sums = np.zeros((M, M), np.float16)
+    yield _case("product of half sums", product, (*half, sums, 128), 1, expected, HALF_SUMS,
+                TILE=M, STEP=32, PRECISION="tf32", OUT=tl.float16)  # fmt: skip
     for kind, per in (("e4m3", 1), ("e5m2", 1), ("e2m1", 2)):
         yield _scaled(numbers, kind, per)
+        yield _half_scaled(numbers, kind, per)
 
 
+HALF_SUMS = 5e-3  # of the largest sum: 128 products are added in FP16
 FP8 = {"e4m3": (4, 3, 7), "e5m2": (5, 2, 15), "e2m1": (2, 1, 1)}  # bits of exponent and fraction, bias
 
 
@@ -282,6 +296,19 @@ def decoded(codes: np.ndarray, kind: str) -> np.ndarray:
     small = fraction / 2.0**fraction_bits * 2.0 ** (1 - bias)
     large = (1 + fraction / 2.0**fraction_bits) * 2.0 ** (exponent.astype(int) - bias)
     return sign * np.where(exponent == 0, small, large)
+
+
+def _half_scaled(numbers: np.random.Generator, kind: str, per: int) -> Case:
+    """A product of small floats, with a scale for 32 numbers each, and of BF16."""
+    size, k = 64, 128
+    codes = numbers.integers(0, 16 if per == 2 else 0x58, (size, k)).astype(np.uint8)
+    scales = numbers.integers(125, 130, (size, k // 32), dtype=np.uint8)
+    b = numbers.integers(-9, 9, (k, size)).astype(np.float32)
+    c = (decoded(codes, kind) * 2.0 ** (scales.astype(int) - 127).repeat(32, axis=1)) @ b
+    a = codes[:, ::2] | codes[:, 1::2] << 4 if per == 2 else codes
+    args = (a, scales, b, np.zeros((size, size), np.float32))
+    return _case(f"scaled product {kind} bf16", half_scaled_product, args, 1, {"c": c}, 1e-4,
+                 KIND=kind, TILE=size, K=k, PER=per)  # fmt: skip
 
 
 def _scaled(numbers: np.random.Generator, kind: str, per: int) -> Case:
