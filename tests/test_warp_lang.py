@@ -58,7 +58,7 @@ def test_values_equal_numpys(board):
 @pytest.mark.broad
 def test_mistakes_are_named():
     pytest.importorskip("warp")
-    from instruction_corpus.warp_kernels import lengths, scale_and_add
+    from instruction_corpus.warp_kernels import Particle, lengths, moved, scale_and_add
     from warpbound.warp_lang import analyze
 
     array_of = "f32[64]"
@@ -67,6 +67,7 @@ def test_mistakes_are_named():
         (scale_and_add, ("f64[64]", array_of, 1.0, array_of), "1 axes of float64; the kernel declares 1 of float32"),
         (scale_and_add, (2.0, array_of, 1.0, array_of), "'x' is not an array"),
         (lengths, ("f32[8,3]", "words", array_of), "'m' is no mat33"),
+        (moved, (array_of, 1.0, np.zeros(64, Particle.numpy_dtype())), "1 axes of Particle, of 20 bytes"),
     ):
         with pytest.raises(CommandError, match=words):
             analyze(kernel, 64, inputs, gpu="h200")

@@ -31,7 +31,7 @@ from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program, nvrtc
 from warpbound.program.ptx import from_ptx
-from warpbound.python_kernels.arrays import Array, array, in_c_order, number
+from warpbound.python_kernels.arrays import Array, array, in_bytes, in_c_order, is_of_parts, number
 from warpbound.python_kernels.launches import (
     Piece,
     Prepared,
@@ -157,22 +157,13 @@ def prepare(kernel: Any, args: Sequence[object], own: Launch, gpu: str | Path | 
             pieces.append(replace(piece, offset=place.offset))
     ready = prepared(program, pieces, Launch(grid=own.grid, block=own.block, smem=own.smem, carveout=own.carveout))
     types = {name: each.dtype for name, each in operands.items() if isinstance(each, _Array)}
-    return replace(ready, of_bytes={name: dtype for name, dtype in types.items() if _in_bytes(dtype)})
-
-
-def _in_bytes(dtype: np.dtype[Any]) -> bool:
-    """Whether elements are complex numbers or records, which a launch holds as bytes."""
-    return dtype.kind == "c" or dtype.names is not None
+    return replace(ready, of_bytes={name: dtype for name, dtype in types.items() if is_of_parts(dtype)})
 
 
 def _array(value: object, name: str) -> _Array | None:
     """The array that `value` is, if it is one."""
-    if isinstance(value, np.ndarray) and _in_bytes(value.dtype):
-        if not value.flags.c_contiguous or not value.ndim:
-            raise CommandError(f"argument '{name}' has elements of type {value.dtype} with gaps.", "Give a copy of it.")
-        own = array(value.view(np.uint8).reshape(*value.shape, value.itemsize), name)
-        assert own is not None
-        return _Array(replace(own, value=value), value.dtype, value.shape, in_c_order(value.shape))
+    if isinstance(value, np.ndarray) and is_of_parts(value.dtype):
+        return _Array(in_bytes(value, name), value.dtype, value.shape, in_c_order(value.shape))
     own = array(value, name)
     if own is not None and own.dtype == "bf16":
         raise InputError("numba-cuda has no arrays of bf16.", "Give them as u16, or as f16.")

@@ -5,7 +5,8 @@ arrays = run(kernel, dim=n, inputs=[x, y, 2.0], gpu="h200")       values, by par
 
 Source   warp-lang 1.19.0, read off its wheel: native/builtin.h and native/array.h (`launch_bounds_t`, `array_t`) give
          the layout of the parameters, `context.launch` the grid, `compile_aot_module` compiles without a driver.
-Omits    Refused: structs with arrays in them, indexed arrays, Fabric arrays. Only forward kernels are answered.
+Omits    Refused: structs with arrays in them, arrays of structs on a GPU, indexed arrays, Fabric arrays. Only forward
+         kernels are answered.
 """
 
 import json
@@ -27,7 +28,7 @@ from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Argument, Launch
 from warpbound.machine import Gpu
 from warpbound.program import Parameter, Program
-from warpbound.python_kernels.arrays import Array, array
+from warpbound.python_kernels.arrays import Array, array, in_bytes, is_of_parts
 from warpbound.python_kernels.launches import (
     Piece,
     Prepared,
@@ -126,7 +127,9 @@ def prepare(kernel: Any, dim: Sizes, args: Sequence[object], gpu: str | Path | G
         pieces += _pieces(own, operands[own.label], values[own.label], place)
     blocks = -(-prod(extents) // block_dim)
     grid = (blocks, 1, 1) if kernel_code.loops else _rows(blocks, block_dim)
-    return prepared(program, pieces, Launch(grid=grid, block=(block_dim, 1, 1), smem=kernel_code.shared_B))
+    ready = prepared(program, pieces, Launch(grid=grid, block=(block_dim, 1, 1), smem=kernel_code.shared_B))
+    structs = {each.label: each.type.dtype.numpy_dtype() for each in kernel.adj.args if _of_structs(each.type)}
+    return replace(ready, of_bytes={name: np.dtype(own) for name, own in structs.items()})
 
 
 def _without_strangers(program: Program) -> Program:
@@ -166,6 +169,9 @@ def _pieces(own: Any, operand: Array | None, value: object, place: Parameter) ->
         packed = _packed(kind, value, name)
         yield bytes_of(name, place.offset, packed[: place.size].ljust(place.size, b"\0"))
         return
+    if _of_structs(kind):
+        yield from _array_of_structs(kind, operand, name, place.offset)
+        return
     inner = len(getattr(kind.dtype, "_shape_", ()))
     axes, wanted_type = len(operand.shape) - inner, np.dtype(warp.dtype_to_numpy(_scalar_of(kind.dtype)))
     type_ = np.dtype(_NUMPY.get(operand.dtype, operand.dtype))
@@ -175,6 +181,27 @@ def _pieces(own: Any, operand: Array | None, value: object, place: Parameter) ->
         )
         raise CommandError(f"{reason} ({_word(kind.dtype)}).", "Give the array that the kernel declares.")
     yield from array_pieces(operand, name, place.offset, inner)
+
+
+def _of_structs(kind: Any) -> bool:
+    """Whether a parameter is an array of structs."""
+    import warp
+
+    return isinstance(kind, warp.array) and hasattr(kind.dtype, "numpy_dtype")
+
+
+def _array_of_structs(kind: Any, operand: Array, name: str, offset: int) -> Iterator[Piece]:
+    """Its parts; the array holds the bytes of each element in its last axis."""
+    import warp
+
+    wanted, axes = np.dtype(kind.dtype.numpy_dtype()), len(operand.shape) - 1
+    if any(isinstance(each.type, warp.array) for each in kind.dtype.vars.values()):
+        raise InputError(f"argument '{name}' is an array of structs that hold arrays.", "Give the arrays themselves.")
+    if axes != kind.ndim or operand.dtype != "u8" or operand.shape[-1] != wanted.itemsize:
+        size = f"{kind.dtype.key}, of {wanted.itemsize} bytes"
+        reason = f"argument '{name}' is not an array of {kind.ndim} axes of {size}."
+        raise CommandError(reason, "Give one of Warp, or one of NumPy with the struct's numpy_dtype().")
+    yield from array_pieces(operand, name, offset, 1)
 
 
 _NUMPY = {"f16": "float16", "bf16": "uint16", "f32": "float32", "f64": "float64", "i8": "int8", "u8": "uint8",
@@ -223,12 +250,16 @@ def _operand(own: Any, value: object) -> Array | None:
 def _array(value: Any, name: str) -> Array | None:
     """An array of Warp as an argument: with contents where the host has them."""
     if type(value).__module__.split(".")[0] != "warp" or not hasattr(value, "device"):
-        return array(value, name)
+        records = isinstance(value, np.ndarray) and is_of_parts(value.dtype)
+        return in_bytes(value, name) if records else array(value, name)
     if getattr(value.device, "is_cpu", False):
-        own = array(value.numpy(), name)
+        contents = value.numpy()
+        own = in_bytes(contents, name) if is_of_parts(contents.dtype) else array(contents, name)
         return replace(own, value=value) if own else None
     import warp
 
+    if hasattr(value.dtype, "numpy_dtype"):
+        raise InputError(f"argument '{name}' is an array of structs on a GPU.", "Give one of the CPU.")
     scalar = np.dtype(warp.dtype_to_numpy(_scalar_of(value.dtype))).name
     shape = (*value.shape, *getattr(value.dtype, "_shape_", ()))
     dtype = next(word for word, numpy_name in _NUMPY.items() if numpy_name == scalar)

@@ -145,6 +145,25 @@ def tile_sums(x: wp.array2d(dtype=float), out: wp.array(dtype=float)):
     wp.tile_store(out, wp.tile_sum(row), offset=i)
 
 
+@wp.struct
+class Particle:
+    """A struct in an array."""
+
+    place: wp.vec3
+    mass: wp.float32
+    kind: wp.int16
+
+
+@wp.kernel
+def moved(particles: wp.array(dtype=Particle), step: wp.float32, out: wp.array(dtype=Particle)):
+    """Arrays of structs."""
+    i = wp.tid()
+    own = particles[i]
+    own.place = own.place + step * wp.vec3(own.mass, 1.0, 2.0)
+    own.kind = own.kind + wp.int16(1)
+    out[i] = own
+
+
 def cases() -> Iterator[Case]:
     """All of them."""
     numbers = np.random.default_rng(2)
@@ -181,6 +200,12 @@ def cases() -> Iterator[Case]:
     yield _case(without_loop, N, (z, np.zeros(1)), z.sum(keepdims=True), 1e-12)
     pairs = numbers.integers(0, 100, (200, 2), dtype=np.int32)
     yield _case(springs, 200, (v, pairs, np.zeros_like(v)), _springs(v, pairs), 1e-5, "force")
+    particles = np.zeros(100, Particle.numpy_dtype())
+    particles["place"], particles["mass"], particles["kind"] = v, v[:, 0], np.arange(100)
+    later = particles.copy()
+    later["place"] += np.float32(0.5) * np.stack([v[:, 0], np.ones(100), np.full(100, 2)], 1).astype(np.float32)
+    later["kind"] += 1
+    yield _case(moved, 100, (particles, 0.5, np.zeros_like(particles)), later, 1e-6)
     yield _case(generic, N, (z, np.zeros_like(z)), z + z)
     left, right = numbers.random((32, 48), dtype=np.float32), numbers.random((48, 64), dtype=np.float32)
     yield _case(tile_product, (2, 4, 64), (left, right, np.zeros((32, 64), np.float32)), left @ right, 1e-6, block=64)

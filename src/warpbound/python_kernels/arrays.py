@@ -69,6 +69,20 @@ def array(value: object, name: str) -> Array | None:
     return Array(Argument(name, "array", dtype, memory_shape(shape, steps)), word, shape, steps, value)
 
 
+def is_of_parts(dtype: np.dtype[Any]) -> bool:
+    """Whether elements are complex numbers or records, which a launch holds as bytes."""
+    return dtype.kind == "c" or dtype.names is not None
+
+
+def in_bytes(value: NDArray[Any], name: str) -> Array:
+    """An array of complex numbers or records: the last axis are the bytes of an element."""
+    if not value.flags.c_contiguous or not value.ndim:
+        raise CommandError(f"argument '{name}' has elements of type {value.dtype} with gaps.", "Give a copy of it.")
+    own = array(value.view(np.uint8).reshape(*value.shape, value.itemsize), name)
+    assert own is not None
+    return replace(own, value=value)
+
+
 def number(value: object, name: str) -> bool | int | float:
     """A number that is passed by value. CommandError for anything else."""
     if isinstance(value, np.generic):
