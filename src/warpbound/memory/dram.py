@@ -24,7 +24,7 @@ from warpbound.memory import l2_cyclic_reuse, l2_priorities, l2_replication
 from warpbound.memory.block_sectors import BlockSectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
-from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint
+from warpbound.memory.footprint import Footprint, Sampled, array_of, footprint, ladder
 from warpbound.memory.hierarchy import DRAM, Facts, Levels, l2_of
 from warpbound.memory.sorted_order import HIGH, first_of_each
 from warpbound.quick_dataclasses import dataclass
@@ -61,6 +61,7 @@ class DramTraffic:
     footprint_bytes : of all touched sectors. dirty_bytes : written data still in L2 at the end; with cold caches part
     of `written_bytes`. unordered : reads saved if blocks of one turn used shared data at different times. unpacked :
     reads saved if lines that neighbours share were full. completed : reads of sectors of which a store changed a part.
+    unseen : reads of gathered data beyond the fewest that the sample allows.
     """
 
     share: Reals
@@ -72,6 +73,7 @@ class DramTraffic:
     unordered: float = 0.0
     unpacked: float = 0.0
     completed: float = 0.0
+    unseen: float = 0.0
 
 
 class L2Footprints:
@@ -98,6 +100,7 @@ class L2Footprints:
         lines = footprint(
             sectors.pairs.sector // PER_LINE, sectors.pairs.block, self._array_of_pair, sample_of_blocks, self._room
         )
+        self._line_steps = lines.steps
         at_once = _parts(lines.turn + lines.wrapped, self.all.turn + self.all.wrapped)
         lone, self._at_once, sample = (
             np.maximum(1 / PER_LINE, ratio)
@@ -122,7 +125,9 @@ class L2Footprints:
 
         All of them or, where arrays differ in priority, those that compete with each array's.
         """
-        lines = np.minimum(sectors * self._lines_per_sector, self._room)
+        return self._competing(np.minimum(sectors * self._lines_per_sector, self._room))
+
+    def _competing(self, lines: Reals) -> Reals | float:
         return l2_priorities.competing(lines, self._priority, self._share)
 
     @property
@@ -192,20 +197,37 @@ class L2Footprints:
         apart = np.minimum(even, np.maximum(in_row, in_turn))
         rows: list[tuple[Reals, Reals | float, Reals | float]] = [
             (part.launch, even, self.kept(even) if cache == "warm" else 0.0),
-            (near, in_turn, self.survival(in_turn)),
-            (again - near, apart, self.survival(apart)),
-            (turns * part.wrapped, in_turn, self.survival(in_turn)),
+            (near, in_turn, self._unless_gathered(part, self.survival(in_turn))),
+            (again - near, apart, self._unless_gathered(part, self.survival(apart))),
+            (turns * part.wrapped, in_turn, self._unless_gathered(part, self.survival(in_turn))),
         ]
         twice = np.multiply(together, self.two_sides)
         return [(count, lines, np.minimum(hits, 1 - twice * self._too_many(lines))) for count, lines, hits in rows]
 
     def unordered(self, part: Footprint) -> float:
-        """Further sectors that L2 would keep if accesses to data that a turn's blocks share were spread over it."""
+        """Further sectors that L2 would keep if accesses to data that a turn's blocks share were spread over it; for
+        gathered data, which are spread by chance, half the difference that equal distances would make."""
         at_once = min(self.sampled.at_once, self.sampled.of_blocks)
-        in_turn, in_any_order = self.lines(self.all.turn), part.turn + part.wrapped
-        evenly = in_turn * _parts(part.turn, in_any_order)
-        more = np.maximum(0.0, self.survival(evenly) - self.survival(in_turn))
+        in_turn, accesses = self.lines(self.all.turn), part.turn + part.wrapped
+        more = np.maximum(0.0, self.survival(in_turn * _parts(part.turn, accesses)) - self.survival(in_turn))
+        if self.sampled.gathered is not None:
+            apart = np.minimum(in_turn, in_turn * _parts(part.launch, accesses))
+            by_growth = self._unless_gathered(part, self.survival(in_turn))
+            more = np.where(self.sampled.gathered, np.abs(self.survival(apart) - by_growth) / 2, more)
         return self.sampled.of_blocks / at_once * float((part.wrapped * more).sum())
+
+    def _unless_gathered(self, part: Footprint, kept: Reals) -> Reals:
+        """The share that L2 kept since the access before; of gathered data, which any block may access at any time, by
+        how many blocks lie between the two: as many as a further block needs to find its data touched already."""
+        if part.steps is None or self._line_steps is None or self.sampled.gathered is None:
+            return kept
+        blocks = np.diff(ladder(self.sampled))[:, None]
+        new = np.minimum.accumulate(np.diff(part.steps, axis=0) / blocks)
+        ends = -np.diff(new, axis=0, append=new[-1:])  # of the accesses, those with so many blocks since the last one
+        all_ends = ends.sum(axis=0)
+        lines = np.stack([np.broadcast_to(self._competing(each), each.shape) for each in self._line_steps[1:]])
+        hits = _parts((ends * self.survival(lines)).sum(axis=0), all_ends)
+        return np.where(self.sampled.gathered & (all_ends > 0), hits, kept)
 
     def survival(self, lines: Reals | float) -> Reals:
         """Probability that a sector is still in L2 after that many other lines, within a launch."""
@@ -293,6 +315,7 @@ def dram_traffic(prints: L2Footprints, levels: Levels, cache: str) -> DramTraffi
         sector_B * prints.unordered(fetched),
         sector_B * (_lost(visits) - _lost(prints.packed().visits(fetched, cache, _parts(at_once, scaled)))),
         completed,
+        sector_B * float((fetched.launch - fetched.least).sum()),
     )
 
 

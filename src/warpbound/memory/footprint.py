@@ -17,10 +17,12 @@ from numpy.typing import NDArray
 from warpbound.distinct_values import distinct
 from warpbound.memory.block_neighbours import Grid, extents, having, neighbours, strides
 from warpbound.memory.coalescing import SECTOR_B
+from warpbound.memory.gathered_data import Growth, growth, linear
 from warpbound.memory.sorted_order import order_by
 from warpbound.native_loops import caches as native
 from warpbound.quick_dataclasses import dataclass
 
+STEPS = 32
 LEAST_NEW, MOST_NEW = 0.1, 0.8  # share of a block's data that is new to its neighbour, if their windows overlap
 Ints = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -33,7 +35,9 @@ class Footprint:
     sample : of the sampled blocks. turn : of as many consecutive blocks as run at once. fresh : those that the turn
     before did not touch. row : of one row of the grid; where turns are longer and neighbours along z were sampled, of
     one plane. launch : of all blocks. wrapped : by how much a turn's estimate exceeds the launch: data that blocks far
-    apart share. lone : of a sampled block without neighbours before it.
+    apart share. lone : of a sampled block without neighbours before it. least : the fewest of all blocks that the
+    sample allows, where data are gathered. steps : of the numbers of blocks of `ladder`, (steps, arrays + 1); None
+    where nothing is gathered.
     """
 
     sample: Reals
@@ -43,6 +47,8 @@ class Footprint:
     launch: Reals
     wrapped: Reals
     lone: Reals
+    least: Reals
+    steps: Reals | None = None
 
 
 @dataclass(frozen=True)
@@ -50,6 +56,7 @@ class Sampled:
     """Which blocks were sampled, of how many, how many run at once and how many lie along each axis of the grid.
 
     loads : of a warp, in the mean. weights, of_class : blocks that each represents, and its class, (b,); None: alike.
+    gathered : arrays that are read at places which loaded values decide, (arrays + 1,); None: there are none.
     """
 
     blocks: Ints  # linear numbers, (b,)
@@ -59,6 +66,7 @@ class Sampled:
     loads: float = 1.0
     weights: Reals | None = None
     of_class: Ints | None = None
+    gathered: NDArray[np.bool_] | None = None
 
     @property
     def row(self) -> int:
@@ -94,8 +102,10 @@ def footprint(sector: Ints, block: Ints, array: Ints, sample_of: Sampled, room: 
     sample = new.sum(axis=0)
     at_once = min(sample_of.at_once, sample_of.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
-    launch = sample + _added_by_others(new, group, sample_of, order)
-    launch = np.minimum(np.maximum(room, sample), launch)
+    gathers = _growth(sector, owner, array, (group, adjacent.patch), sample_of)
+    added = _added_by_others(new, group, sample_of, order)
+    launch = gathers.different(sample + added * gathers.against_linear(sample_of.of_blocks), room)
+    launch = np.minimum(np.maximum(room, sample), np.maximum(sample, launch))
     new_per_block = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sample_of.of_blocks)
     own = new[group == 0]
     sizes = extents(sample_of.grid)[: adjacent.axes] if adjacent.axes > 1 else (sample_of.of_blocks,)
@@ -110,12 +120,35 @@ def footprint(sector: Ints, block: Ints, array: Ints, sample_of: Sampled, room: 
         later = having(count, sizes) - having(min(count, len(own)), sizes)
         return np.asarray(own[:count].sum(axis=0) + later @ new_per_block)
 
+    def different(count: int) -> Reals:
+        return gathers.different(consecutive(count) * gathers.against_linear(count), room)
+
     at_a_time = consecutive(at_once)
-    turn = np.minimum(launch, at_a_time)
+    turn = np.minimum(launch, different(at_once))
     longer = (stride for stride in strides(sample_of.grid)[: adjacent.axes] if stride > at_once)
-    row = np.minimum(launch, consecutive(min(next(longer, sample_of.row), sample_of.of_blocks)))
-    fresh = np.minimum(turn, consecutive(2 * at_once) - at_a_time)
-    return Footprint(sample, row, turn, fresh, launch, at_a_time - turn, new_per_block[0])
+    row = np.minimum(launch, different(min(next(longer, sample_of.row), sample_of.of_blocks)))
+    fresh = np.minimum(turn, np.maximum(0.0, different(2 * at_once) - different(at_once)))
+    least = np.where(np.isfinite(gathers.least), np.clip(gathers.least, sample, launch), launch)
+    steps = np.stack([np.minimum(launch, different(count)) for count in ladder(sample_of)]) if gathers.blocks else None
+    return Footprint(sample, row, turn, fresh, launch, at_a_time - turn, new_per_block[0], least, steps)
+
+
+def ladder(sample_of: Sampled) -> list[int]:
+    """Numbers of blocks, rising to that of the launch, at which the growth of gathered data is looked at."""
+    counts: list[int] = distinct(np.geomspace(1, sample_of.of_blocks, STEPS).round().astype(np.int64)).tolist()
+    return counts
+
+
+def _growth(sector: Ints, owner: Ints, array: Ints, places: tuple[Ints, Ints], sample_of: Sampled) -> Growth:
+    """How gathered data grow with the blocks, from those that are far apart; places : group and patch of each block."""
+    gathered, (group, patch_of) = sample_of.gathered, places
+    if gathered is None or not gathered.any():
+        return linear(1)
+    leads = np.zeros(len(group), bool)
+    leads[np.unique(patch_of, return_index=True)[1]] = True
+    leads &= np.diff(group, prepend=-1) > 0
+    own = leads[owner]
+    return growth(sector[own], owner[own], array[own], gathered, (int(leads.sum()), sample_of.of_blocks))
 
 
 def _of_windows(own: Reals, shares: Reals, blocks: Ints) -> Reals:

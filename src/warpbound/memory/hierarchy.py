@@ -10,6 +10,7 @@ Omits    Blocks that start as others end; traffic of other launches.
 """
 
 import itertools
+import math
 from collections.abc import Callable
 
 import numpy as np
@@ -147,6 +148,22 @@ def schedule(trace: Trace, machine: Facts) -> Schedule:
     turn = _turns(trace.blocks // machine.sm_count, machine.blocks_per_sm)
     _, seat = _counts_and_ranks(turn * machine.sm_count + sm)
     return Schedule(sm, turn, seat, _l1_shares(sm, np.where(seat == 0, turn, -1), trace.of_blocks, machine))
+
+
+def gathering_together(trace: Trace, machine: Facts) -> Schedule:
+    """Sampled blocks that gather data, on as few SMs as possible: they show what blocks of one SM share, wherever they
+    are in the grid. Each SM has turns of about as many as it holds, at most as many turns as it has in the launch;
+    neighbours are in different ones, if possible."""
+    count, in_queue = len(trace.blocks), max(1.0, trace.of_blocks / machine.sm_count)
+    resident = min(float(machine.blocks_per_sm), in_queue)
+    turns = max(1, round(count / resident))
+    behind = np.diff(np.sort(trace.blocks), prepend=-2) == 1
+    order = np.argsort(trace.blocks, kind="stable")[np.argsort(behind, kind="stable")]
+    place = np.empty(count, np.int64)
+    place[order] = np.arange(count)
+    sm, turn = np.divmod(place * turns // count, math.ceil(in_queue / resident))
+    _, seat = _counts_and_ranks(sm * turns + turn)
+    return Schedule(sm, turn, seat, np.full(count, min(1.0, count / turns / resident)))
 
 
 def _l1_shares(

@@ -48,7 +48,7 @@ def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
     each = _by_block(past_l1, sectors.weight, sectors.levels, sectors.traffic, weights)
     totals = {name: float(weights @ values) for name, values in each.items()}
     like = _like_ends(past_l1, sectors.weight, weights)
-    less = max(sectors.traffic.unordered, sectors.traffic.unpacked)
+    less = float(np.hypot(max(sectors.traffic.unordered, sectors.traffic.unpacked), sectors.traffic.unseen / 2))
     order = {"fetched": less, "missed": less / SECTOR_B}
     single = _mostly_alone_in_class(past_l1, weights)
     parts = [] if single else [half(past_l1, blocks) for blocks in halves(past_l1)]

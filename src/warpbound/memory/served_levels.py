@@ -21,6 +21,7 @@ from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
 from warpbound.memory.footprint import Sampled, array_of
+from warpbound.memory.gathered_data import gathering
 from warpbound.memory.hierarchy import (
     L1,
     Facts,
@@ -29,6 +30,7 @@ from warpbound.memory.hierarchy import (
     Rows,
     Schedule,
     block_of_warp,
+    gathering_together,
     generations,
     levels,
     moments,
@@ -231,7 +233,6 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     followed_sectors, part = _followed(parts, how.sector_limit)
     at, block = followed_sectors.row, block_of_warp(trace)[warp]
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
-    rank, ahead = step_and_age(program, trace, plan, warp, when)
     size = len(program.instructions)
     totals = np.sum([part.by_instruction(part.cost.sectors, size) for part in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
@@ -245,21 +246,21 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     at_once = machine.sm_count * machine.blocks_per_sm
     repeated = sum(float(part.accesses.repeated(part.cost.kind == READ).sum()) for part in parts)
     grid = how.grid or (trace.of_blocks,)
+    gathered = _gathered(gathering(program)[instruction[at]], followed_sectors.sector, arrays)
     sample = Sampled(
-        trace.blocks, trace.of_blocks, at_once, grid, repeated / len(trace.warps), how.weights, how.of_class
+        trace.blocks, trace.of_blocks, at_once, grid, repeated / len(trace.warps), how.weights, how.of_class, gathered
     )
     bypass = np.array([requests.bypasses_l1(instruction) for instruction in program.instructions] or [False])
-    rows = Rows(
-        kind,
-        ~bypass[instruction],
-        rank,
-        ahead,
-        plan.sm[block],
-        plan.turn[block],
-        when.astype(np.int64),
-        plan.l1_share[block],
-    )
-    from_l1 = near(followed_sectors, rows, machine, part, how.method)
+
+    def rows_by(own: Schedule) -> Rows:
+        rank, ahead = step_and_age(program, trace, own, warp, when)
+        where = own.sm[block], own.turn[block], when.astype(np.int64), own.l1_share[block]
+        return Rows(kind, ~bypass[instruction], rank, ahead, *where)
+
+    rows = in_l1 = rows_by(plan)
+    if gathered is not None and len(trace.blocks) < trace.of_blocks:
+        in_l1 = rows_by(gathering_together(trace, machine))
+    from_l1 = near(followed_sectors, in_l1, machine, part, how.method)
     streamed = l2_priorities.streams(program.instructions)[instruction[at]]
     priority = _priority(trace, followed_sectors, arrays, streamed, how.persisting)
     past_l1 = PastL1(followed_sectors, from_l1, rows, sectors, sample, arrays, machine, part, priority, how)
@@ -267,6 +268,13 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     where = (instruction[at], at, followed_sectors.sector >> 2, sectors.kind, sectors.weight)
     with_miss = _answered_with(program, trace, parts, past_l1)
     return ServedSectors(*where, past_l1, loads, with_miss, *beyond(past_l1))
+
+
+def _gathered(own: NDArray[np.bool_], sector: NDArray[np.int64], arrays: dram.Arrays) -> NDArray[np.bool_] | None:
+    """The arrays with such sectors, (arrays + 1,); own : sectors accessed at places that loaded values decide."""
+    if not own.any():
+        return None
+    return np.bincount(array_of(sector[own], arrays), minlength=len(arrays) + 1) > 0
 
 
 def _priority(
