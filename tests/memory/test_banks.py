@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from support.handmade_traces import program
 from warpbound.emulate.trace import accesses_of
 from warpbound.headline.parameter_uncertainty import L1_LOOKUPS
-from warpbound.memory.banks import l1_wavefronts, narrow_cycles, tag_bank, wavefronts
+from warpbound.memory.banks import atomic_wavefronts, l1_wavefronts, narrow_cycles, tag_bank, wavefronts
 from warpbound.memory.requests import global_cost
 
 LANE = np.arange(32, dtype=np.uint64)
@@ -214,3 +214,16 @@ def test_conflicts_only_add(words, on, width, arch):
     addr, active = np.array([words], np.uint64) * np.uint64(width), np.array([on])
     actual, ideal = fronts(addr, width, arch, active=active)
     assert ideal <= actual <= 64
+
+
+@pytest.mark.parametrize("arch", [75, 90])
+@pytest.mark.parametrize("width", [4, 8])
+def test_lanes_of_atomics_on_one_word_follow_one_another(arch, width):
+    """As many wavefronts as lanes in the fullest bank, or as a load of the same addresses has, if these are more."""
+    random = np.random.default_rng(5)
+    addresses = random.integers(0, 40, (400, 32)).astype(np.uint64) * np.uint64(width)
+    active = random.random((400, 32)) < 0.7
+    lanes = [np.bincount(row[on] // 4 % 32, minlength=32).max() for row, on in zip(addresses, active, strict=True)]
+    found, plain = atomic_wavefronts(addresses, active, width, arch), wavefronts(addresses, active, width, arch)
+    assert found.actual.tolist() == np.maximum(lanes, plain.actual).tolist()
+    assert found.ideal.tolist() == plain.ideal.tolist()

@@ -20,6 +20,7 @@ from warpbound.quick_dataclasses import dataclass
 
 BANKS = 32
 TAG_BANKS = 4
+WORD_B = 4
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,15 @@ def tag_bank(line: NDArray[np.uint64]) -> NDArray[np.uint64]:
     for shift in (32, 16, 8, 4, 2):
         folded ^= folded >> np.uint64(shift)
     return folded & np.uint64(3)
+
+
+def atomic_wavefronts(addresses: Addresses, active: Lanes, width: int, arch: int) -> Wavefronts:
+    """Wavefronts of atomics on shared memory: lanes on one word follow one another, too."""
+    lanes = lanes_per_bank(addresses, active)
+    if width == WORD_B and RULES[family(arch), WORD_B] is _merging_32_banks:  # different words are not more than lanes
+        return Wavefronts(lanes, np.asarray(active.any(axis=-1), np.int64))
+    plain = wavefronts(addresses, active, width, arch)
+    return Wavefronts(np.maximum(plain.actual, lanes), plain.ideal)
 
 
 def lanes_per_bank(addresses: Addresses, active: Lanes) -> Counts:

@@ -166,19 +166,27 @@ def shared_cost(accesses: Accesses, instructions: tuple[Instruction, ...], arch:
     forms, form = _forms(accesses)
     cost = _empty(forms, instructions, "shared")
     for rows, instruction in _chunks(forms, instructions):
-        some, size = forms.rows(rows), lane_bytes(instruction)
+        some = forms.rows(rows)
         addresses, active = some.addresses, some.active
         if instruction.traits.width == "matrices":
             active = active & (np.arange(LANES) < 8 * matrices(instruction))
         _fill_lanes(cost, rows, addresses, active)
-        wavefronts = banks.wavefronts(addresses, active, size, arch)
-        actual = wavefronts.actual
-        if kind(instruction, "shared") == UPDATE:
-            merged = ("POPC" in instruction.modifiers) & (distinct(addresses, active) == 1)
-            actual = np.where(merged, actual, np.maximum(actual, banks.lanes_per_bank(addresses, active)))
+        wavefronts = _shared_wavefronts(instruction, addresses, active, arch)
         cost.ideal_wavefronts[rows] = wavefronts.ideal
-        cost.wavefronts[rows] = actual
+        cost.wavefronts[rows] = wavefronts.actual
     return cost.rows(form)
+
+
+def _shared_wavefronts(instruction: Instruction, addresses: Addresses, active: Lanes, arch: int) -> banks.Wavefronts:
+    """Wavefronts of accesses to shared memory; a count of lanes (POPC) of one address is not done lane by lane."""
+    size = lane_bytes(instruction)
+    if kind(instruction, "shared") != UPDATE:
+        return banks.wavefronts(addresses, active, size, arch)
+    atomic = banks.atomic_wavefronts(addresses, active, size, arch)
+    if "POPC" not in instruction.modifiers:
+        return atomic
+    plain = banks.wavefronts(addresses, active, size, arch)
+    return replace(atomic, actual=np.where(distinct(addresses, active) == 1, plain.actual, atomic.actual))
 
 
 def sector_list(accesses: Accesses, part: float = 1.0) -> SectorList:
