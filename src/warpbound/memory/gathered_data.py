@@ -19,6 +19,7 @@ from warpbound.emulate.value_dependence import brings_from_outside, dependents_o
 from warpbound.memory.sorted_order import order_by
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 
 FEWEST = 4  # blocks from which the growth is read
 LARGEST = 4.0  # exponent: beyond it hardly anything is added
@@ -27,6 +28,7 @@ Reals = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+@remember(2)
 def gathering(program: Program) -> Flags:
     """Which instructions access global memory at places that loaded values decide, (instructions,)."""
     result = np.zeros(max(1, len(program.instructions)), bool)
