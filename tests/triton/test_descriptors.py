@@ -12,7 +12,7 @@ from support import triton_kernels as kernels
 from warpbound.emulate.tensor_maps import decode
 from warpbound.errors import CommandError
 from warpbound.triton import descriptor
-from warpbound.triton.descriptors import of_triton, parameters
+from warpbound.triton.descriptors import for_compiler, of_triton, parameters
 
 pytestmark = pytest.mark.cuda
 
@@ -102,3 +102,11 @@ def test_rounding_by_the_copy_engine_is_refused(numbers):
     x = numbers.random((32, 64), dtype=np.float32)
     with pytest.raises(CommandError, match="TF32"):
         of_triton(TensorDescriptor(x, [32, 64], [64, 1], [32, 64], round_f32_to_tf32=True))
+
+
+def test_a_type_is_one_object_for_the_whole_process():
+    """Triton keeps a type's text by the object's hash: a new object may have that of an old one, and so its text."""
+    first, again = (for_compiler(descriptor("f16[64,64]", [32, 32])).base.dtype for _ in range(2))
+    other = for_compiler(descriptor("f32[64,64]", [32, 32])).base.dtype
+    assert first is again
+    assert (str(first), str(other)) == ("fp16", "fp32")

@@ -8,6 +8,7 @@ Omits    Refused: im2col descriptors, elements of 4 bits, rounding to TF32 by th
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 from warpbound.emulate.tensor_maps import TYPES, TensorMap, encode
@@ -81,18 +82,22 @@ class _Elements:
 
     is_floating_point = True
 
-    def __init__(self, base: Tensor) -> None:
-        self.name, self.itemsize = base.dtype, element_B(base)
+    def __init__(self, name: str, itemsize: int) -> None:
+        self.name, self.itemsize = name, itemsize
 
     def __str__(self) -> str:
         return self.name
+
+
+# Triton keeps the text of a type by the object's hash, for as long as the process runs: one object for each type.
+_elements = cache(_Elements)
 
 
 class _Base:
     """The array behind a descriptor, as the compiler sees it."""
 
     def __init__(self, base: Tensor) -> None:
-        self.dtype = _Elements(base)
+        self.dtype = _elements(base.dtype, element_B(base))
 
     def data_ptr(self) -> int:
         return 0
