@@ -65,6 +65,6 @@ def test_scattered_reads_stores_and_fast_mathematics_need_fewer_warps() -> None:
     ours = ITEM.numbers()
     own, other = ours["occupancy for most of its own best"], ours["occupancy for the best of the other"]
     for board in ("", ", A100"):
-        assert own[f"permutation, random{board}"] < 0.8 * own[f"permutation, trivial{board}"]
+        assert own[f"permutation, random{board}"] < 0.85 * own[f"permutation, trivial{board}"]
         assert 40 < other[f"vector abs, all negative{board}"] < 75
     assert other["Black-Scholes, fast mathematics"] < 90
