@@ -166,7 +166,7 @@ def test_traffic_of_a_sample_has_no_bias(name, size):
     assert found.dram_bytes_written == pytest.approx(true.dram_bytes_written, rel=0.1)
     assert found.l2_sectors_read == pytest.approx(true.l2_sectors_read, rel=0.1)
     assert found.l1_hit_rate == pytest.approx(true.l1_hit_rate, abs=0.05)
-    assert found.l2_hit_rate == pytest.approx(true.l2_hit_rate, abs=0.05)
+    assert found.l2_hit_rate == pytest.approx(true.l2_hit_rate, abs=0.06)
 
 
 @pytest.mark.cuda
@@ -204,11 +204,11 @@ def test_lines_that_several_blocks_share_are_an_error():
 @pytest.mark.cuda
 @pytest.mark.parametrize("size", ["sm", "more"])
 @pytest.mark.parametrize("KiB", [400, 768])
-def test_an_order_of_blocks_that_is_not_known_is_an_error(size, KiB):
-    """Blocks that gather come to a sector at different times, and keep it in L2 for each other."""
+def test_blocks_that_gather_keep_data_in_l2_for_each_other(size, KiB):
+    """They come to a sector at different times. If each came after all others, DRAM would send up to 4.7 times that."""
     board = replace(BOARD, l2_bytes=KiB << 10)
     found, true = sampled("gather_small", size, board), sampled("gather_small", "all", board)
-    assert found.dram_bytes_read > (1.25 if size == "sm" else 1.05) * true.dram_bytes_read
+    assert found.dram_bytes_read == pytest.approx(true.dram_bytes_read, rel=0.35)
     assert abs(found.dram_bytes_read - true.dram_bytes_read) < 2 * found.errors.dram_bytes_read
     assert abs(found.l2_hit_rate - true.l2_hit_rate) < 2 * found.errors.l2_hit_rate
     ample = sampled("gather_small", size, replace(BOARD, l2_bytes=2 << 20))
