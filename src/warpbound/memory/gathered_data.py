@@ -7,8 +7,8 @@ Models   Per array that is read at places which loaded values decide. Blocks far
          may be the first, the second and so on: what the k-th adds follows exactly from the sectors that 1, 2, 3 ...
          of the n sampled blocks touch. Beyond them it falls as a power of k, with the exponent between n / 2 and n,
          which holds if a few sectors are popular and many are rare. The more of the array has been touched, the more
-         often a further access meets what has been, as if all were equally popular. Chao's bound is the least that
-         the sample allows.
+         often a further access finds a touched sector, as if all sectors were equally popular. Chao's bound is the
+         least that the sample allows.
 Omits    Gathers in which blocks far apart are not alike.
 """
 
@@ -42,8 +42,8 @@ def gathering(program: Program) -> Flags:
 class Growth:
     """How the different sectors of an array grow with the number of blocks, by array; shape (arrays,) each.
 
-    blocks : n, of which the growth is known. exponent : of its fall. alike : sectors of an array, if all were equally
-    popular; infinity where blocks share none. least : Chao's bound for the whole launch.
+    blocks : n, of which the growth is known. exponent : of the power of k by which it falls. alike : sectors of an
+    array, if all were equally popular; infinity where blocks share none. least : Chao's bound for the whole launch.
     """
 
     blocks: int
