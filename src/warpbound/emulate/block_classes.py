@@ -60,32 +60,33 @@ def block_classes(program: Program, launch: Launch, memory: Memory, blocks: NDAr
     reads_data = any(n and x.traits.is_global_load for n, x in zip(code.deciding, code.instructions, strict=True))
     thread = _threads(launch, len(blocks), LANES_WITH_DATA if reads_data else EVERY_LANE)
     step = max(1, LANES_AT_ONCE // thread.size)
-    of_block, first = np.empty(len(blocks), np.int64), np.empty(0, np.int64)
-    work = np.empty((2, 0), np.int64)  # lengths and lanes
+    keys, work = np.empty(len(blocks), np.uint64), np.empty((2, len(blocks)), np.int64)  # lengths and lanes
     complete = not reads_data or thread.size >= math.prod(launch.block)
     if len(blocks) == math.prod(launch.grid) >= FEWEST_BLOCKS:
         boxes = boxes_of_one_path(code, launch, thread)
         if boxes is not None:
             return _of_boxes(code, launch, thread, replace(boxes, complete=complete and boxes.complete))
+    trail, has_one_trail = list[object](), True
     share = min(1.0, FULL_PARTS * step / len(blocks)) if reads_data and complete else 1.0
     for start in range(0, len(blocks), step):
         path = Path(code, launch, blocks[start : start + step], thread)
         path.follow(share)
         complete &= path.complete
-        _, at, inverse = np.unique(path.key, return_index=True, return_inverse=True)
-        of_block[start : start + step] = len(first) + inverse.ravel()
-        first = np.concatenate([first, blocks[start + at]])
-        work = np.concatenate([work, np.stack([path.length, path.lanes])[:, at]], axis=1)
-    if len(blocks) > step:  # parts may have named one class twice: their first blocks are compared in one part
-        path = Path(code, launch, first, thread)
+        keys[start : start + step] = path.keys.of_block
+        work[:, start : start + step] = path.length, path.lanes
+        trail = trail if start else path.keys.trail
+        has_one_trail &= path.keys.trail == trail
+    if not has_one_trail:  # one class may have other keys in each part: the first blocks are compared in one part
+        part = (np.arange(len(blocks)) // step).astype(np.uint64)
+        _, first, group = np.unique(keys + part, return_index=True, return_inverse=True)
+        path = Path(code, launch, blocks[first], thread)
         path.follow()
-        _, at, inverse = np.unique(path.key, return_index=True, return_inverse=True)
-        of_block, work = inverse.ravel()[of_block], np.stack([path.length, path.lanes])[:, at]
-    _, at, inverse, counts = np.unique(of_block, return_index=True, return_inverse=True, return_counts=True)
+        keys, work = path.keys.of_block[group.ravel()], np.stack([path.length, path.lanes])[:, group.ravel()]
+    _, at, inverse, counts = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
     order = np.argsort(at)
     number = np.empty(len(order), np.int64)
     number[order] = np.arange(len(order))
-    length, lanes = work[:, order]
+    length, lanes = work[:, at[order]]
     return Classes(number[inverse.ravel()], counts[order], blocks[at[order]], length, lanes, complete)
 
 
@@ -98,7 +99,7 @@ def _of_boxes(code: Code, launch: Launch, thread: NDArray[np.int64], boxes: Boxe
     path = Path(code, launch, number[order][at], thread)
     path.follow()
     group = group.ravel()
-    _, at, inverse = np.unique(path.key[group], return_index=True, return_inverse=True)
+    _, at, inverse = np.unique(path.keys.of_block[group], return_index=True, return_inverse=True)
     rank = np.argsort(np.argsort(at))
     of_box = rank[inverse.ravel()]
     of_block = np.zeros((z, y, x), np.int64)

@@ -10,7 +10,7 @@ Omits    What the kernel writes to memory, shared memory, calls, indirect branch
 
 from copy import copy
 from heapq import heappop, heappush
-from typing import Any, cast
+from typing import cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,8 +26,8 @@ from warpbound.emulate.counted_iterations import (
     iterations_alike,
 )
 from warpbound.emulate.handler_building import BROKEN
-from warpbound.emulate.hashed_keys import odd_numbers, with_word
-from warpbound.emulate.state import LANES, State
+from warpbound.emulate.hashed_keys import Keys
+from warpbound.emulate.state import State
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch
 from warpbound.program.instruction import PT, RZ, Instruction
@@ -42,7 +42,7 @@ ROUNDS_SEEN = 3  # of a loop, before the others are counted
 class Path:
     """The paths of some blocks through the code; thread : which of their threads are evaluated, (1, warps, lanes).
 
-    key : of each block, equal for equal paths, (blocks,). length : instructions that their warps issue, (blocks,).
+    keys : of the blocks, equal for equal paths. length : instructions that their warps issue, (blocks,).
     lanes : the same, times the evaluated lanes that take part.
     """
 
@@ -54,11 +54,10 @@ class Path:
         self.special = special_values(launch, blocks, thread)
         x, y, z = launch.block
         self.alive: Mask = np.bool_(1) if int(thread.max()) < x * y * z else thread < x * y * z
-        self.key = np.zeros(len(blocks), np.uint64)
+        self.keys = Keys(np.zeros(len(blocks), np.uint64), thread.shape[1])
         self.length = np.zeros(len(blocks), np.int64)
         self.lanes = np.zeros(len(blocks), np.int64)
         self.warps, self.width = thread.shape[1:]
-        self.weights = odd_numbers(0, thread.shape[1])
         self.complete = True
         self.waiting: dict[int, Mask] = {}  # instruction -> lanes that go on there
         self.queue: list[int] = []
@@ -102,7 +101,7 @@ class Path:
 
     def _follow_few(self, lanes: Mask, share: float) -> None:
         """If only lanes of few blocks remain in a loop, follow these blocks separately to their ends."""
-        count = len(self.key)
+        count = len(self.length)
         if np.ndim(lanes) != 3 or lanes.shape[0] != count or count < MANY_BLOCKS:
             return
         here = lanes.any(axis=(1, 2))
@@ -115,7 +114,8 @@ class Path:
         self.queue = sorted(self.waiting)
         self.iterations.clear()
         part._follow(share)
-        self.key[few], self.length[few], self.lanes[few] = part.key, part.length, part.lanes
+        self.keys.put(few, part.keys)
+        self.length[few], self.lanes[few] = part.length, part.lanes
         self.complete &= part.complete
         self.steps = part.steps
 
@@ -123,12 +123,13 @@ class Path:
         """The same point of the path, for some of the blocks."""
 
         def of(value: Value) -> Value:
-            return value[few] if np.ndim(value) == 3 and value.shape[0] == len(self.key) else value
+            return value[few] if np.ndim(value) == 3 and value.shape[0] == len(self.length) else value
 
         part = copy(self)
         part.x = self.x.where(of)
         part.special = {name: of(value) for name, value in self.special.items()}
-        part.alive, part.key, part.length, part.lanes = of(self.alive), self.key[few], self.length[few], self.lanes[few]
+        part.alive, part.keys = of(self.alive), self.keys.of(few)
+        part.length, part.lanes = self.length[few], self.lanes[few]
         part.waiting = {at: mask for at, lanes in self.waiting.items() if (mask := of(lanes)).any()}
         part.queue = sorted(part.waiting)
         part.forgotten = {
@@ -190,7 +191,7 @@ class Path:
         value, (before, lanes) = self.x.get_predicate(guard.index), self.noted.get(guard.index, (None, None))
         holds = ~value if guard.invert else value
         if value is not before or self.x.mask is not lanes:
-            self._note(at, holds)
+            self.keys.add_lanes(at, holds, self.x.mask)
             self.noted[guard.index] = value, self.x.mask
         return holds
 
@@ -274,7 +275,7 @@ class Path:
         active = self._condition(instruction, lanes)
         if place is None or active is None:
             return self._both_ways(at)
-        self._note(at, active)
+        self.keys.add_lanes(at, active, lanes)
         jumping = lanes & active
         if jumping.any():
             if at in self.counted:
@@ -330,6 +331,7 @@ class Path:
         if iterations is None or not iterations.any():
             return
         advance(loop, self.x, three, iterations)
+        self.keys.add_numbers(loop.branch, iterations)
         most = iterations
         if iterations.ndim:
             most = np.broadcast_to(iterations.max(axis=-1, keepdims=True), (*iterations.shape[:2], 1))
@@ -338,18 +340,9 @@ class Path:
             alike = each * (self.warps // most.shape[1])
             self.length += alike * most[:, :, 0].sum(axis=1)
             self.lanes += alike * (self.width // iterations.shape[2]) * iterations.sum(axis=(1, 2))
-            self._note_iterations(loop.branch, iterations)
         else:
             self.length += each * int(iterations) * self.warps
             self.lanes += each * int(iterations) * self.warps * self.width
-
-    def _note_iterations(self, at: int, iterations: Any) -> None:
-        """Add numbers of iterations to the keys of the blocks, where blocks may differ in them."""
-        if iterations.shape[0] == 1:
-            return
-        weights = odd_numbers(at, iterations[0].size).reshape(iterations.shape[1:])
-        word = (iterations.astype(np.uint64) * weights).sum(axis=(1, 2), dtype=np.uint64)
-        self.key = with_word(self.key, at, word)
 
     def _both_ways(self, at: int) -> bool:
         """Follow both sides of a branch that data decide, but enter a loop only once."""
@@ -375,26 +368,9 @@ class Path:
             self._send(at + 1, staying)
         return False
 
-    def _note(self, at: int, decision: Mask) -> None:
-        """Add a decision to the keys of the blocks, where blocks may differ in it."""
-        if not np.ndim(decision) or decision.shape[0] == 1:
-            return
-        lanes = np.asarray(self.x.mask & decision)
-        warps, width = lanes.shape[1:]
-        if width == 1:
-            word = lanes[:, :, 0].astype(np.uint64) @ self.weights[:warps]
-        else:
-            bits = np.packbits(lanes, axis=-1, bitorder="little")
-            whole = bits.view(np.uint32) if width == LANES else bits
-            word = whole[:, :, 0].astype(np.uint64) @ self.weights[:warps]
-        self.key = with_word(self.key, at, word)
-
     def _note_choice(self, at: int) -> None:
         """Add to the keys whether all, some or no lanes of a block choose the first of two values."""
         places = self.code.chosen_by(at)
         if not places or not self.x.known(places):
             return
-        value = self.x.get_predicate(places[0][1])
-        if np.ndim(value) and value.shape[0] > 1:
-            jumping, others = value & self.x.mask, ~value & self.x.mask
-            self.key = with_word(self.key, at, 2 * jumping.any(axis=(1, 2)).astype(np.uint64) + others.any(axis=(1, 2)))
+        self.keys.add_choice(at, self.x.get_predicate(places[0][1]), self.x.mask)

@@ -21,6 +21,7 @@ from warpbound.quick_dataclasses import dataclass
 Ints = NDArray[np.int64]
 _ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic
 _NOT_LINEAR = frozenset({"HI", "WIDE", "X", "CC"})  # modifiers of such instructions
+FEW_OF = 4  # of so many lanes one continues: the others are left out
 ENDLESS = np.int64(1) << 40
 RELATIONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
 
@@ -107,6 +108,20 @@ class Iteration:
     flags: tuple[Value, ...]
     operands: tuple[tuple[Value, Value], ...]
 
+    def shape(self) -> tuple[int, ...]:
+        """Of all values together."""
+        operands = (each for pair in self.operands for each in pair)
+        return np.broadcast_shapes(*(np.shape(x) for x in (self.lanes, *self.registers, *self.flags, *operands)))
+
+    def of(self, at: tuple[NDArray[np.int64], ...], shape: tuple[int, ...]) -> "Iteration":
+        """The same for some lanes, which all continue; at : their indices in arrays of this shape."""
+
+        def few(values: Iterable[Value]) -> tuple[Value, ...]:
+            return tuple(np.broadcast_to(value, shape)[at] if np.ndim(value) else value for value in values)
+
+        operands = tuple((first, second) for first, second in map(few, self.operands))
+        return Iteration(np.bool_(1), few(self.registers), few(self.flags), operands)
+
 
 def iteration_end(loop: CountedLoop, x: Registers, lanes: Mask, operands: dict[int, tuple[Value, Value]]) -> Iteration:
     """The end of the present iteration of a loop."""
@@ -123,6 +138,19 @@ def iterations_alike(code: Code, loop: CountedLoop, last: tuple[Iteration, Itera
 
     0 in lanes that do not continue.
     """
+    lanes = last[2].lanes
+    is_for_most = np.size(lanes) < FEW_OF * np.count_nonzero(lanes)
+    if is_for_most or not np.ndim(lanes) or any(each.shape() != lanes.shape for each in last):
+        return _of_lanes(code, loop, last)
+    at = np.nonzero(lanes)
+    of_few = _of_lanes(code, loop, tuple(each.of(at, lanes.shape) for each in last))
+    iterations = np.zeros(lanes.shape, np.int64)
+    iterations[at] = 0 if of_few is None else of_few
+    return None if of_few is None else iterations
+
+
+def _of_lanes(code: Code, loop: CountedLoop, last: tuple[Iteration, ...]) -> Value | None:
+    """The same, each lane computed."""
     lanes = last[2].lanes
     if not all(_alike(first, second, lanes) for first, second in zip(last[1].flags, last[2].flags, strict=True)):
         return None
