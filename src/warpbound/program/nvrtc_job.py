@@ -95,11 +95,13 @@ class Job:
                 empty = output, notes
             else:
                 refused.append((output.log, left_out))
+                if _complains_of_instances_alone(output.log) or (i and not STANDARD.issuperset(left_out)):
+                    break  # no other reading has more names; the file as it is needs the missing header as well
         if empty and (source.kernels or not refused or "__global__" not in self.text):
             return empty
         device = refused[:2]  # the third complains of host code
         log, left_out = min(device, key=lambda attempt: len(_ERROR.findall(attempt[0])) or 1000)
-        if not self.options.instance and {file for file, _, _ in _ERROR.findall(log)} == {_OF_INSTANCES}:
+        if not self.options.instance and _complains_of_instances_alone(log):
             raise self._uninstantiated(source)  # launched with a template argument of the function around
         for header, includer in left_out.items():
             if header not in STANDARD:
@@ -175,6 +177,10 @@ class Job:
         reason, hint = f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}."
         hint += " nvcc reads host code, lambdas included (--compiler nvcc; pip install 'warpbound[nvcc]')."
         return NoInstance(reason, hint, (example(template),))
+
+
+def _complains_of_instances_alone(log: str) -> bool:
+    return {file for file, _, _ in _ERROR.findall(log)} == {_OF_INSTANCES}
 
 
 def _left_out(headers: Iterable[str]) -> tuple[str, ...]:
