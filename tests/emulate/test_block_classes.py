@@ -69,7 +69,7 @@ def classes_of(program, asked):
 def step_sizes(monkeypatch):
     """How many blocks each step evaluates, filled while classes are looked for."""
     sizes, step = [], block_path.Path._step
-    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.keys.of_block)) or step(path, at))
+    monkeypatch.setattr(block_path.Path, "_step", lambda path, at: sizes.append(len(path.length)) or step(path, at))
     return sizes
 
 

@@ -4,7 +4,8 @@ Models   Words of 4 bytes, in the order in which the sampled blocks stored and l
 Omits    Stores of blocks outside the sample.
 """
 
-from collections.abc import Set
+from collections.abc import Callable, Sequence, Set
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,28 +17,35 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 
 _WORD_B = 4
+FEW_ROWS = 1 << 11  # of stores and of loads, which are compared before all others
 MOST_B = 32  # that one lane loads or stores at once
 
 
-def with_reloaded(program: Program, trace: Accesses, loads: Set[int]) -> set[int]:
-    """`loads` (indices of instructions), and the global loads that read values derived from them.
+def reloading(program: Program, trace: Accesses) -> Callable[[Set[int]], set[int]]:
+    """Adds to loads (indices of instructions) the global loads that read values derived from them.
 
     trace : the accesses to global memory, in order.
     """
-    sources, reads = set(loads), program.register_sets.reads
-    while True:
-        tainted = tainted_before(program, sources)
-        code = program.instructions
-        stores = [
-            i for i, instruction in enumerate(code) if "global" in instruction.traits.stores and tainted[i] & reads[i]
-        ]
-        later = _loaded_after(program, trace, stores) - sources
-        if not later:
-            return sources
-        sources |= later
+    code, reads = program.instructions, program.register_sets.reads
+
+    @cache  # several arrays often decide the same stores
+    def after(stores: tuple[int, ...]) -> set[int]:
+        return _loaded_after(program, trace, stores)
+
+    def with_reloaded(loads: Set[int]) -> set[int]:
+        sources = set(loads)
+        while True:
+            tainted = tainted_before(program, sources)
+            stores = (i for i, x in enumerate(code) if "global" in x.traits.stores and tainted[i] & reads[i])
+            later = after(tuple(stores)) - sources
+            if not later:
+                return sources
+            sources |= later
+
+    return with_reloaded
 
 
-def _loaded_after(program: Program, trace: Accesses, stores: list[int]) -> set[int]:
+def _loaded_after(program: Program, trace: Accesses, stores: Sequence[int]) -> set[int]:
     """The loads that read a word after one of the stores wrote it."""
     loads = [i for i, instruction in enumerate(program.instructions) if instruction.traits.is_global_load]
     stored, loaded = _rows(trace, stores), _rows(trace, loads)
@@ -45,7 +53,16 @@ def _loaded_after(program: Program, trace: Accesses, stores: list[int]) -> set[i
         return set()
     loaded = _meeting(trace, loaded[loaded > stored[0]], stored)
     stored = _meeting(trace, stored, loaded)
-    if not len(stored):
+    if len(loaded) <= FEW_ROWS:
+        return _reading(program, trace, stored, loaded)
+    soon = _reading(program, trace, stored[:FEW_ROWS], loaded[-FEW_ROWS:])  # often all of them
+    others = loaded[~np.isin(trace.instruction[loaded], list(soon))]
+    return soon | _reading(program, trace, stored, others)
+
+
+def _reading(program: Program, trace: Accesses, stored: NDArray[np.int64], loaded: NDArray[np.int64]) -> set[int]:
+    """The loads of which one of the loaded rows reads a word that an earlier stored row wrote."""
+    if not len(stored) or not len(loaded):
         return set()
     stored_words, stored_in = _words(program, trace, stored)
     loaded_words, loaded_in = _words(program, trace, loaded)
@@ -55,7 +72,7 @@ def _loaded_after(program: Program, trace: Accesses, stores: list[int]) -> set[i
     return set(distinct(trace.instruction[loaded_in[after]]).tolist())
 
 
-def _rows(trace: Accesses, which: list[int]) -> NDArray[np.int64]:
+def _rows(trace: Accesses, which: Sequence[int]) -> NDArray[np.int64]:
     """The rows of these instructions, in order."""
     return np.flatnonzero(np.isin(trace.instruction, which))
 

@@ -1,6 +1,6 @@
 """Traces of sampled blocks: values are computed where they decide something, or where that costs little."""
 
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -20,7 +20,7 @@ from warpbound.emulate.limits import FAILED, LIMITS, PATIENCE_S, Limits, stray_n
 from warpbound.emulate.livelock import Endless
 from warpbound.emulate.shared_words import SharedWords
 from warpbound.emulate.slice_assumptions import NOTHING, Refuted, load_checked, loads_checked
-from warpbound.emulate.store_to_load import with_reloaded
+from warpbound.emulate.store_to_load import reloading
 from warpbound.emulate.tensor_boxes import MapStored
 from warpbound.emulate.texture import COUNTED, unknown_source
 from warpbound.emulate.trace import Trace, only_blocks
@@ -143,10 +143,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
     notes += (FAILED.format(count=recording.failed),) if recording.failed else ()
     notes += (FREE_OF_COST,) if uses_heap(kernel.program) else ()
     accesses = {space: rows.joined() for space, rows in recording.rows.items()}
-
-    def reloads(loads: Set[int]) -> Set[int]:
-        return with_reloaded(kernel.program, accesses["global"], loads)
-
+    reloads = reloading(kernel.program, accesses["global"])
     reach = SharedWords(kernel.program, accesses["shared"], recording.bulk_extents).may_reach
     result = Trace(
         blocks=blocks,

@@ -8,8 +8,10 @@ from warpbound.emulate.trace import Accesses
 from warpbound.memory.coalescing import distinct_first
 from warpbound.native_loops import accesses as native
 from warpbound.quick_dataclasses import dataclass
+from warpbound.recent_results import remember
 
 Ints = NDArray[np.int64]
+AT_ONCE = 1 << 12  # patterns: their arrays stay in the processor's caches
 _LINE_FACTOR = np.uint64(0xC2B2AE3D27D4EB4F)  # odd, its bits well mixed: products spread evenly over 64 bits
 
 
@@ -33,15 +35,23 @@ class Units:
         return self.shift, self.count, self.begin, self.number, self.addresses
 
 
+@remember(1)
 def units(patterns: Patterns, shift: int) -> Units:
     """The distinct units of each pattern."""
-    offset, differs = distinct_first(patterns.offsets, patterns.active)
+    starts = range(0, max(1, len(patterns.offsets)), AT_ONCE)
+    parts = [_units(patterns, shift, slice(start, start + AT_ONCE)) for start in starts]
+    count, number, addresses = (np.concatenate(each) for each in zip(*parts, strict=True))
+    return Units(shift, count, np.cumsum(count) - count, number, addresses)
+
+
+def _units(patterns: Patterns, shift: int, part: slice) -> tuple[Ints, Ints, Ints]:
+    """Counts, numbers and addresses of the units of some patterns."""
+    offset, differs = distinct_first(patterns.offsets[part], patterns.active[part])
     number = (offset >> np.uint64(shift)).astype(np.int64)
     first = differs.copy()
     first[:, 1:] &= number[:, 1:] != number[:, :-1]
-    count = first.sum(axis=1, dtype=np.int64)
     own, each = number[first], np.cumsum(first[differs]) - 1
-    return Units(shift, count, np.cumsum(count) - count, own, np.bincount(each, minlength=len(own)))
+    return first.sum(axis=1, dtype=np.int64), own, np.bincount(each, minlength=len(own))
 
 
 def listed(accesses: Accesses, of: Units, part: float = 1.0) -> tuple[Ints, Ints, Ints]:

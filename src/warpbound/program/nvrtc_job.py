@@ -5,7 +5,7 @@ import time
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from warpbound.errors import InputError
+from warpbound.errors import InputError, WarpboundError
 from warpbound.program import nvrtc
 from warpbound.program import nvrtc_remedies as remedies
 from warpbound.program.compile_options import Options, target_of
@@ -84,7 +84,7 @@ class Job:
         refused: list[tuple[str, Mapping[str, str]]] = []
         empty: tuple[nvrtc.Made, tuple[str, ...]] | None = None
         for i, (code, headers) in enumerate(attempts):
-            if (code, headers) in attempts[:i] or i and time.process_time() > deadline:
+            if (code, headers) in attempts[:i]:
                 continue
             output, notes, left_out = self._with_remedies(
                 nvrtc.Unit(code, self.name, headers), target, flags, instances, deadline
@@ -95,18 +95,22 @@ class Job:
                 empty = output, notes
             else:
                 refused.append((output.log, left_out))
-                if _complains_of_instances_alone(output.log) or (i and not STANDARD.issuperset(left_out)):
-                    break  # no other reading has more names; the file as it is needs the missing header as well
+            if time.process_time() > deadline or (refused and _is_no_use(*refused[-1], i)):
+                break
         if empty and (source.kernels or not refused or "__global__" not in self.text):
             return empty
+        raise self._refused(source, refused)
+
+    def _refused(self, source: Source, refused: list[tuple[str, Mapping[str, str]]]) -> WarpboundError:
+        """The error of a file whose readings are all refused; refused : the log of each, and headers it left out."""
         device = refused[:2]  # the third complains of host code
         log, left_out = min(device, key=lambda attempt: len(_ERROR.findall(attempt[0])) or 1000)
         if not self.options.instance and _complains_of_instances_alone(log):
-            raise self._uninstantiated(source)  # launched with a template argument of the function around
+            return self._uninstantiated(source)  # launched with a template argument of the function around
         for header, includer in left_out.items():
             if header not in STANDARD:
-                raise MissingHeader(*sentence(header, f"{includer},"))
-        raise self._refusal(log, source.absent)
+                return MissingHeader(*sentence(header, f"{includer},"))
+        return self._refusal(log, source.absent)
 
     def _with_remedies(
         self, unit: nvrtc.Unit, target: str, flags: list[str], instances: list[str], deadline: float
@@ -177,6 +181,12 @@ class Job:
         reason, hint = f"{self.name}: {_not_deduced(source.deduced[0])}.", f"Name an instance: {option(template)}."
         hint += " nvcc reads host code, lambdas included (--compiler nvcc; pip install 'warpbound[nvcc]')."
         return NoInstance(reason, hint, (example(template),))
+
+
+def _is_no_use(log: str, left_out: Mapping[str, str], readings: int) -> bool:
+    """Whether no other reading of a refused file can succeed: none has more names, and the file as it is needs the
+    missing headers as well."""
+    return _complains_of_instances_alone(log) or (readings > 0 and not STANDARD.issuperset(left_out))
 
 
 def _complains_of_instances_alone(log: str) -> bool:
