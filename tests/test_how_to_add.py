@@ -20,7 +20,7 @@ from click.testing import CliRunner
 import warpbound
 from support.papers import limits
 from support.paths import ROOT
-from warpbound import adapt, models, program
+from warpbound import model_inputs, models, program
 from warpbound.cli import main
 from warpbound.errors import InputError
 from warpbound.program import cuda, languages
@@ -55,7 +55,7 @@ def answered(*arguments: str) -> str:
 def little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, object]]:
     """The model of docs/add-a-model.md, installed; its golden cases."""
     equations, line, adapter, golden, _, _ = blocks("add-a-model.md")
-    for package, text in ((models, equations), (adapt, adapter)):
+    for package, text in ((models, equations), (model_inputs, adapter)):
         folder = tmp_path / package.__name__
         folder.mkdir()
         (folder / "little_1961.py").write_text(text)
@@ -64,7 +64,7 @@ def little(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str
     monkeypatch.setitem(models.MODELS, name, sentence)
     importlib.invalidate_caches()
     yield tomllib.loads(golden)
-    for package in (models, adapt):
+    for package in (models, model_inputs):
         sys.modules.pop(f"{package.__name__}.little_1961", None)
         package.__dict__.pop("little_1961", None)
 

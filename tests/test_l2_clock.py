@@ -3,15 +3,15 @@
 import numpy as np
 import pytest
 
-from warpbound.adapt.resources import far_bandwidth, per_sm_cycle
-from warpbound.headline.launch import steady
-from warpbound.headline.launched_work import ActiveWork
-from warpbound.headline.parameters import fitted_parameters
-from warpbound.headline.streams import from_l2, workload
 from warpbound.l2_clock import IN_STEP, chip_rate, l2_cycles, l2_rate
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu, gpu, override
+from warpbound.model_inputs.resources import far_bandwidth, per_sm_cycle
 from warpbound.predict import Place
+from warpbound.time_model.launch import steady
+from warpbound.time_model.launched_work import ActiveWork
+from warpbound.time_model.parameters import fitted_parameters
+from warpbound.time_model.streams import from_l2, workload
 from warpbound.whatif.launch_changes import clocks
 from warpbound.workload.files import levels
 

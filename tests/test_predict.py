@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.unit_of_work import BOARD, CLOCK, PLACE, ROUND, work, workloads
-from warpbound.adapt.resources import demand, scaled_demand
 from warpbound.machine import Gpu, gpu, override
+from warpbound.model_inputs.resources import demand, scaled_demand
 from warpbound.predict import CHIP, Place, active_sms, predict, saturating_warps, throughput
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload

@@ -25,7 +25,7 @@ from program_checks import Check
 from program_inputs import SAMPLE_ARGUMENTS, SAMPLE_CHECKS, SMALLER, suite
 from sample_inputs import SAMPLE_MAKERS
 from warpbound.program.cuda_toolkit import toolkit
-from warpbound.programs.source_build import SOURCES
+from warpbound.program_run.source_build import SOURCES
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "programs.md"

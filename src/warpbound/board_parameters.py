@@ -66,7 +66,7 @@ class Parameter(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     plausible: tuple[float, float] | None = None  # least and most of a real board, base unit
     carries: tuple[str, ...] = ()  # rates that change in proportion when this one is set
     default: float = 0.0        # with fallback "model": the value, in the first unit
-    rule: str = ""              # of headline/parameter_fallbacks, where the value depends on the board
+    rule: str = ""              # of time_model/parameter_fallbacks, where the value depends on the board
     default_with: str = ""      # what a board must have for the default to matter
     default_archs: tuple[int, ...] = ()  # architectures where the default was measured
     origin: str = ""            # where the default comes from, after "from"

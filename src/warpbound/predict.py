@@ -14,10 +14,10 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt import volkov_2016 as adapted
-from warpbound.adapt.resources import demand
 from warpbound.bounds import Bounds, Real
 from warpbound.machine import Gpu
+from warpbound.model_inputs import volkov_2016 as adapted
+from warpbound.model_inputs.resources import demand
 from warpbound.models import volkov_2016
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload

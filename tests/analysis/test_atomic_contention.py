@@ -53,8 +53,8 @@ def test_a_float_takes_three_steps_for_one_of_an_integer(where, steps):
 @pytest.mark.parametrize("board, lanes_s", [("rtx-3080", 1.856e9), ("rtx-3060-ti", 1.854e9)])
 def test_one_address_is_updated_as_fast_as_measured(board, lanes_s):
     """Per second, by the histograms of zeros (2^26 words in 36.157 and 36.194 ms)."""
-    from warpbound.headline.parameters import fitted_parameters
     from warpbound.machine import gpu
+    from warpbound.time_model.parameters import fitted_parameters
 
     found = gpu(board)
     assert fitted_parameters(found).values.atomic_rate * found.value("boost_clock") == pytest.approx(lanes_s, rel=0.02)

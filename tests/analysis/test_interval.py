@@ -25,11 +25,11 @@ from warpbound.analysis.interval import (
 )
 from warpbound.analysis.settings import Settings
 from warpbound.analysis.timing import before_form
-from warpbound.headline import LaunchedWork, predict_launch
-from warpbound.headline.queue_demands import QUEUES
-from warpbound.headline.streams import workload
 from warpbound.machine import gpu
 from warpbound.result.quantities import CLOCK_UNDER_LOAD, OWN_ERROR
+from warpbound.time_model import LaunchedWork, predict_launch
+from warpbound.time_model.queue_demands import QUEUES
+from warpbound.time_model.streams import workload
 from warpbound.workload import Memory
 
 A100 = gpu("a100-sxm-80gb")

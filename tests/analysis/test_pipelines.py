@@ -8,7 +8,6 @@ import pytest
 
 import warpbound
 from support.paths import ROOT
-from warpbound.adapt.resources import demand
 from warpbound.analysis.answer import work_of
 from warpbound.analysis.case import case_of
 from warpbound.analysis.executed import served_by
@@ -17,6 +16,7 @@ from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.timing import launch_prediction
 from warpbound.latency import waits
 from warpbound.machine import override
+from warpbound.model_inputs.resources import demand
 from warpbound.program import programs
 from warpbound.program.cuda import Options
 from warpbound.report.document import document, schema

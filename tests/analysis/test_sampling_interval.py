@@ -9,8 +9,8 @@ import pytest
 import warpbound
 from warpbound.analysis import interval
 from warpbound.analysis.interval import Interval
-from warpbound.headline.launch import INTERVAL
 from warpbound.memory.traffic_counts import Errors
+from warpbound.time_model.launch import INTERVAL
 from warpbound.workload import Memory, Workload
 from warpbound.workload.dynamic import Sample, sampling_error
 

@@ -13,8 +13,6 @@ from jsonschema import Draft202012Validator
 
 import warpbound
 from support.paths import ROOT
-from warpbound.adapt.partition_benchmarks import GROUPS, fits, parse, shipped, shipped_boards
-from warpbound.adapt.partition_runs import ACCESSES, measured, read
 from warpbound.camping.benchmarks import axis, runs, table
 from warpbound.camping.kernel_counters import sampled_blocks
 from warpbound.camping.prediction import COUNTERS, Measured, advice, advice_of_run, band, predicted
@@ -27,6 +25,8 @@ from warpbound.measure.camping import ITERATIONS
 from warpbound.measure.case import Record
 from warpbound.measure.device import Facts
 from warpbound.measure.runner import RawFile, save
+from warpbound.model_inputs.partition_benchmarks import GROUPS, fits, parse, shipped, shipped_boards
+from warpbound.model_inputs.partition_runs import ACCESSES, measured, read
 from warpbound.models.campprof_2011 import regression
 from warpbound.report.document import schema
 from warpbound.result.campprof import MemoryBoundProof

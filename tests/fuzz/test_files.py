@@ -12,7 +12,6 @@ import pytest
 from support.paths import ROOT
 from support.random_programs.damage import FULL_PART, altered, damaged, new_ones, numbered, shuffled, soup, tried
 from support.toml_text import toml
-from warpbound.adapt import partition_runs
 from warpbound.analysis.index_expression import Access, answer
 from warpbound.analysis.workload_prediction import predictions
 from warpbound.cli.catalogue import numbers
@@ -22,9 +21,10 @@ from warpbound.kernel_launch import check, launch, parse_dim
 from warpbound.machine import catalogue, gpu, load
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.expressions import parse
+from warpbound.model_inputs import partition_runs
 from warpbound.report.board_check import findings
 from warpbound.residency import occupancy
-from warpbound.synthetic.comparison import measured
+from warpbound.synthetic_family.comparison import measured
 from warpbound.workload.files.reading import read, shipped
 
 EXAMPLES = sorted((ROOT / "examples").glob("*.toml"))

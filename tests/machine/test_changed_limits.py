@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from warpbound import machine, occupancy
 from warpbound.cli import main
 from warpbound.errors import CommandError
-from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, compute_capabilities, limits, settable, with_limits
 from warpbound.memory.hierarchy import facts
+from warpbound.time_model.parameter_fallbacks import parameter_fallbacks
 
 H200 = machine.gpu("h200")
 

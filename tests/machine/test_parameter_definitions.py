@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from warpbound.board_parameters import PARAMETERS
-from warpbound.headline import parameter_fallbacks
 from warpbound.machine import gpu
 from warpbound.power.draw import NEEDED, power_parameters
 from warpbound.sweeping.board_arrays import ARRAYS
+from warpbound.time_model import parameter_fallbacks
 
 
 def test_rules_of_the_model_are_those_that_parameters_name() -> None:

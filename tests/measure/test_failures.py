@@ -11,11 +11,11 @@ import pytest
 from support.fake_gpu import FACTS, FakeGpu, Truth, cubins
 from support.refusing_gpu import Refusing
 from warpbound.errors import InputError, MissingTool
-from warpbound.headline.parameters import fitted_parameters
 from warpbound.machine import gpu
 from warpbound.measure import case_timing, command, cubin_build, quality_gates, runner, stream, suite
 from warpbound.measure.device import Geometry
 from warpbound.measure.runner import RawFile, RunRequest, load, run, save
+from warpbound.time_model.parameters import fitted_parameters
 
 Run = tuple[FakeGpu, Path, dict[str, RawFile]]
 TRUTH = Truth()

@@ -15,13 +15,13 @@ from support.refusing_gpu import Refusing
 from warpbound.argument_contents import contents
 from warpbound.cli import main
 from warpbound.errors import CommandError, InputError
-from warpbound.headline.parameters import fitted_parameters
 from warpbound.machine import gpu
 from warpbound.measure import case_timing, command, corpus, cubin_build, runner, suite
 from warpbound.measure.corpus.subjects import subjects
 from warpbound.measure.device import Geometry
 from warpbound.measure.runner import HOPELESS, DeviceLost, RawFile, RunRequest, load, read_folder, run, save
 from warpbound.measure.sampling import EFFORTS
+from warpbound.time_model.parameters import fitted_parameters
 
 Run = tuple[FakeGpu, Path, dict[str, RawFile]]
 TRUTH = Truth()

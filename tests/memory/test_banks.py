@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from support.handmade_traces import program
 from warpbound.emulate.trace import accesses_of
-from warpbound.headline.parameter_uncertainty import L1_LOOKUPS
 from warpbound.memory.banks import atomic_wavefronts, l1_wavefronts, narrow_cycles, tag_bank, wavefronts
 from warpbound.memory.requests import global_cost
+from warpbound.time_model.parameter_uncertainty import L1_LOOKUPS
 
 LANE = np.arange(32, dtype=np.uint64)
 ALL = np.ones((1, 32), bool)

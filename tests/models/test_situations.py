@@ -19,12 +19,12 @@ from support.interval_code import device, fma, load, store
 from support.many_cases import assert_each, passes
 from support.paths import GOLDEN, ROOT
 from warpbound import residency
-from warpbound.adapt import answers
 from warpbound.analysis.workload_prediction import launched
 from warpbound.isa.limits import limits
 from warpbound.machine import clock
 from warpbound.machine import gpu as board_of
 from warpbound.memory import banks, coalescing, dram_partitions
+from warpbound.model_inputs import answers
 from warpbound.models import (
     baghsorkhi_2010,
     chen_aamodt_2009,

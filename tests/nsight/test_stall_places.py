@@ -2,13 +2,13 @@
 
 import pytest
 
-from warpbound.headline.stall_reasons import REASONS, REPLACEMENT
 from warpbound.machine import gpu
 from warpbound.nsight.stall_places import stalls_by_place
 from warpbound.program.cuda import Options, compile_cuda
 from warpbound.program.kernel import Program
 from warpbound.program.source_files import programs
 from warpbound.schedule import Schedule
+from warpbound.time_model.stall_reasons import REASONS, REPLACEMENT
 
 pytestmark = pytest.mark.cuda
 TEXT = """

@@ -14,8 +14,8 @@ from warpbound.page.subject import Subject
 from warpbound.page.views import VIEWS, draw_view, second_picture
 from warpbound.page.views.mwp_and_cwp import BARE_MWP
 from warpbound.report.figures.picture import Boxes, Curve, Panels, Picture, Points
-from warpbound.synthetic.machine import on_board
-from warpbound.synthetic.predictors import PREDICTORS
+from warpbound.synthetic_family.machine import on_board
+from warpbound.synthetic_family.predictors import PREDICTORS
 
 
 @pytest.fixture(scope="module")

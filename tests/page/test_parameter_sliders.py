@@ -9,14 +9,14 @@ from support.breadth import some_of
 from warpbound import machine
 from warpbound.analysis.pipelines import engine_parameters
 from warpbound.board_parameters import LANES, LATENCIES, PARAMETERS, UNITS
-from warpbound.headline.parameter_fallbacks import parameter_fallbacks
-from warpbound.headline.parameters import FITTED, Parameters, fitted_parameters
 from warpbound.isa.latency_classes import architecture_latency
 from warpbound.latency import memory_latency
 from warpbound.machine import Gpu
 from warpbound.memory.hierarchy import facts
 from warpbound.page.sliders import gpu_controls, set_gpu_controls
 from warpbound.power import power_parameters
+from warpbound.time_model.parameter_fallbacks import parameter_fallbacks
+from warpbound.time_model.parameters import FITTED, Parameters, fitted_parameters
 from warpbound.workload import Memory
 from warpbound.workload.files.lanes import alu_latency, issue_rate, pipe_cycles, stretch
 
@@ -26,7 +26,7 @@ KINDS = {"required", "none", "relatives", "model", *PARAMETERS}  # of fallbacks,
 
 
 def known_of(board: Gpu) -> list[float]:
-    """What the headline prediction takes of a board."""
+    """What the time model takes of a board."""
     values = fitted_parameters(board).values
     return [float(getattr(values, one.name)) for one in fields(Parameters)]
 

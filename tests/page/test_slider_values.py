@@ -11,11 +11,11 @@ import warpbound
 from support.page_states import MATMUL, entry, state
 from support.paths import EXAMPLES
 from warpbound import analysis, machine
-from warpbound.adapt.answers import inputs_of
 from warpbound.analysis.case import case_of
 from warpbound.analysis.settings import Settings
 from warpbound.errors import WarpboundError
 from warpbound.isa.limits import MEANINGS, settable
+from warpbound.model_inputs.answers import inputs_of
 from warpbound.page import export
 from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.launch_sliders import launch_controls

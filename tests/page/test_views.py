@@ -9,9 +9,8 @@ import pytest
 
 from support.page_states import entry
 from warpbound import compile, launch, machine
-from warpbound.adapt.answers import inputs_of
 from warpbound.errors import InputError
-from warpbound.headline.parameter_fallbacks import parameter_fallbacks
+from warpbound.model_inputs.answers import inputs_of
 from warpbound.models import hong_kim_2009, x_model_2016
 from warpbound.models.volkov_2016 import mixes
 from warpbound.page import kernel_sources
@@ -32,6 +31,7 @@ from warpbound.report.figures.picture import Curve, Picture, Points
 from warpbound.report.formatting import RESOURCE_WORDS
 from warpbound.report.html.illustrations import figures_of_view
 from warpbound.residency import occupancy
+from warpbound.time_model.parameter_fallbacks import parameter_fallbacks
 
 pytestmark = pytest.mark.cuda
 SOURCES = ("example:saxpy", "example:reduction", "bare", "paper:hong-kim-sepia/0", "paper:volkov-vector-add/0")

@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from support.page_states import entry
-from warpbound.adapt.answers import LaunchFacts
 from warpbound.machine import Gpu, gpu
 from warpbound.memory.counters import COUNTERS
+from warpbound.model_inputs.answers import LaunchFacts
 from warpbound.page.analysis_service import AnalysisService
 from warpbound.page.kernel_sources import papers
 from warpbound.page.slider_estimates import SCHEDULED

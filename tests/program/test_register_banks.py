@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.adapt.resources import demand
 from warpbound.machine import gpu
+from warpbound.model_inputs.resources import demand
 from warpbound.program.instruction import Instruction
 from warpbound.program.operands import split_instruction
 from warpbound.program.register_banks import bank_reads

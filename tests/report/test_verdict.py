@@ -97,8 +97,8 @@ def test_stall_reasons_are_explained(reason: str, meaning: str) -> None:
 
 
 def test_every_reason_that_the_prediction_names_is_explained() -> None:
-    from warpbound.headline.stall_reasons import REASONS
     from warpbound.report.formatting import STALL_WORDS
+    from warpbound.time_model.stall_reasons import REASONS
 
     assert set(REASONS) == set(STALL_WORDS)
 

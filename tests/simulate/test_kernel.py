@@ -1,4 +1,4 @@
-"""Compiled kernels on the simulated SM: one warp alone, the traffic, and the headline prediction."""
+"""Compiled kernels on the simulated SM: one warp alone, the traffic, and the time model."""
 
 from dataclasses import replace
 from functools import cache
@@ -106,7 +106,7 @@ def test_schedulers_take_as_long_as_the_board_says() -> None:
     assert cycles(issue_width=1.0, sub_cores=8) == pytest.approx(slow, rel=0.1)
 
 
-# Kinds of kernels, and how far the simulation may be from the headline prediction on these examples; docs/simulator.md
+# Kinds of kernels, and how far the simulation may be from the time model on these examples; docs/simulator.md
 # lists all of them, those that are farther away too.
 AGREES = [
     ("stream", "saxpy", 0.08),

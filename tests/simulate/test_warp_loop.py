@@ -13,7 +13,7 @@ from warpbound.simulate.experiment import Access, Experiment, Launch, Machine, P
 from warpbound.simulate.scenarios.interval_analysis import experiment as from_listing
 from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
 from warpbound.simulate.warp_simulation import run, run_logged
-from warpbound.synthetic.machine import on_board
+from warpbound.synthetic_family.machine import on_board
 
 REGISTERS = ("R0", "R1", "R2", "R3")
 DEVICE = Device({"ls": 8.0, "fp": 32.0, "half": 16.0}, {"F": 6.0, "M": 40.0})

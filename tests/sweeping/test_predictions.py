@@ -11,13 +11,13 @@ pytest.importorskip("pyarrow")
 import warpbound
 from warpbound.analysis import Settings
 from warpbound.analysis.answer import analyze_kernel
-from warpbound.headline.flow_balance import MANY, Flow, Queue, balance
 from warpbound.machine import PARAMETERS, override
 from warpbound.sweeping import storage
 from warpbound.sweeping.board_arrays import ARRAYS
 from warpbound.sweeping.plan import plan
 from warpbound.sweeping.predictions import configurations
 from warpbound.sweeping.work_units import work_units
+from warpbound.time_model.flow_balance import MANY, Flow, Queue, balance
 
 pytestmark = pytest.mark.cuda
 

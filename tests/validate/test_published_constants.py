@@ -3,9 +3,9 @@
 import pytest
 
 from warpbound.analysis.atomic_contention import FLOAT_STEPS, SECTOR_STEPS
-from warpbound.headline.parameters import ATOMIC_RATE
 from warpbound.machine import gpu
 from warpbound.memory.counters import HAND_OVER
+from warpbound.time_model.parameters import ATOMIC_RATE
 from warpbound.validate.corpus import Row, corpus
 
 

@@ -189,7 +189,7 @@ def test_intervals_are_narrow_enough_to_be_of_use():
 
 
 def test_nothing_judged_is_in_a_calibration_record():
-    folder = ROOT / "src" / "warpbound" / "headline" / "calibration"
+    folder = ROOT / "src" / "warpbound" / "time_model" / "calibration"
     kernels = {r.kernel for r in FOUND.results if r.kind == "judged" and r.corpus == "streams"}
     for record in folder.glob("*.toml"):
         assert not [kernel for kernel in kernels if kernel in record.read_text("utf-8")]

@@ -11,12 +11,12 @@ import pytest
 from support.listing_schedule import block_of_warps, iteration, straight_line
 from support.paths import GOLDEN, LISTINGS
 from warpbound import analyze
-from warpbound.adapt import x_model_2016 as adapted_x_model
-from warpbound.adapt.launch_facts import LaunchFacts
-from warpbound.adapt.resources import demand, issues
 from warpbound.isa.limits import limits
 from warpbound.latency import memory_latency, waits
 from warpbound.machine import Gpu, clock, gpu, override
+from warpbound.model_inputs import x_model_2016 as adapted_x_model
+from warpbound.model_inputs.launch_facts import LaunchFacts
+from warpbound.model_inputs.resources import demand, issues
 from warpbound.models import interval_analysis, x_model_2016
 from warpbound.predict import Place, predict, saturating_warps
 from warpbound.program import Program, compile_program, programs

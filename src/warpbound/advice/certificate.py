@@ -9,9 +9,9 @@ Omits    Launching, latency, integer work, traffic of L2 and L1: all of these ca
 
 from dataclasses import dataclass
 
-from warpbound.adapt.roofline_2009 import peak
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
+from warpbound.model_inputs.roofline_2009 import peak
 
 SURE = 2.0  # standard errors of extrapolated counts that are taken off
 OPERATIONS = {"fp16": "half-precision", "bf16": "bfloat16", "fp32": "FP32", "fp64": "FP64", "tensor": "tensor-core"}

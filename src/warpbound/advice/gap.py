@@ -9,9 +9,9 @@ Omits    Interactions: a step counts what it saves after those before it. `sensi
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from warpbound.adapt.resources import scaled_demand
 from warpbound.advice.certificate import Certificate
 from warpbound.advice.sensitivity import GONE, LATENCY, Timed, scaled
+from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place
 from warpbound.whatif.code_changes import COALESCED, of_the_work
 from warpbound.workload import Workload

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from itertools import combinations, islice
 from math import factorial
 
-from warpbound.adapt.resources import scaled_demand
+from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place
 from warpbound.whatif import Seconds
 from warpbound.whatif.alternative import Alternative, without

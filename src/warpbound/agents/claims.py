@@ -5,9 +5,9 @@ Source   the board's DRAM bandwidth is that of its pins, as the catalogue says; 
 """
 
 from warpbound import machine
-from warpbound.adapt.roofline_2009 import peak
 from warpbound.errors import CommandError
 from warpbound.machine import Gpu, clock
+from warpbound.model_inputs.roofline_2009 import peak
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 

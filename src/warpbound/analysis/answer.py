@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 from msgspec import UNSET
 
-from warpbound.adapt.answers import LaunchFacts, answers
 from warpbound.analysis import code_tables, interval, launch_counts
 from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, checked_case, product
@@ -34,9 +33,9 @@ from warpbound.analysis.timing import (
     stalls,
 )
 from warpbound.analysis.timing import NOTE as TIME_NOTE
-from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.model_inputs.answers import LaunchFacts, answers
 from warpbound.predict import predict, saturating_warps
 from warpbound.program import Program
 from warpbound.program.kernel import BARRIERS_NOT_TOLD, SHARED_NOT_TOLD
@@ -50,6 +49,7 @@ from warpbound.result.kernel import (
     Segment,
 )
 from warpbound.result.plain import Entry, plain
+from warpbound.time_model import LaunchPrediction
 from warpbound.whatif.costs import Needs
 from warpbound.whatif.mechanisms import explained
 from warpbound.whatif.parallelism import registers_of_loads

@@ -7,7 +7,6 @@ from functools import cache, partial
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.resources import demand
 from warpbound.analysis.atomic_contention import hottest_updates
 from warpbound.analysis.block_schedule import uneven_paths
 from warpbound.analysis.case import WARP, Case, product
@@ -28,12 +27,12 @@ from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import block_numbers, warning
 from warpbound.emulate.value_dependence import draws_work_from_counter
-from warpbound.headline.queue_demands import SUB_CORE
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory.counters import COUNTERS
 from warpbound.memory.static_accesses import Access, Predicted
 from warpbound.memory.traffic_counts import Traffic, launch_memory
+from warpbound.model_inputs.resources import demand
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
@@ -42,6 +41,7 @@ from warpbound.result.blocks import BlockSample
 from warpbound.result.pipeline import Pipeline
 from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Schedule, Wait, duration
+from warpbound.time_model.queue_demands import SUB_CORE
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
 from warpbound.workload.barrier_intervals import Stream, barriers, of_all, pieces

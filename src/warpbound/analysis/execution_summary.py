@@ -14,15 +14,15 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt import hong_kim_2009, x_model_2016
-from warpbound.adapt.accesses import MEMORY_CAUSES, accesses
-from warpbound.adapt.launch_facts import LaunchFacts, Locality
-from warpbound.adapt.resources import FIRST_OF_TWO_BANKS
 from warpbound.analysis.launch_counts import ratio
 from warpbound.distinct_values import among
 from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
 from warpbound.memory.reuse import PAGE_B
 from warpbound.memory.traffic_counts import Traffic
+from warpbound.model_inputs import hong_kim_2009, x_model_2016
+from warpbound.model_inputs.accesses import MEMORY_CAUSES, accesses
+from warpbound.model_inputs.launch_facts import LaunchFacts, Locality
+from warpbound.model_inputs.resources import FIRST_OF_TWO_BANKS
 from warpbound.program import Program
 from warpbound.program.instruction import RZ, Instruction
 from warpbound.quick_dataclasses import dataclass

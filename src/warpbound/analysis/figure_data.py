@@ -6,14 +6,14 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.adapt.answers import LaunchFacts, inputs_of
-from warpbound.adapt.roofline_2009 import peak
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
 from warpbound.analysis.wasteful_request import requests
 from warpbound.errors import InputError
 from warpbound.l2_clock import chip_rate
+from warpbound.model_inputs.answers import LaunchFacts, inputs_of
+from warpbound.model_inputs.roofline_2009 import peak
 from warpbound.predict import throughput
 from warpbound.result.figures import BlockResources, ExecutionGraph, FigureData, RooflinePlot, ThroughputCurve
 

@@ -15,15 +15,15 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from warpbound.analysis.accuracy import Form, form
-from warpbound.headline import LaunchPrediction
-from warpbound.headline.launch import INTERVAL
-from warpbound.headline.parameter_uncertainty import measured_by
-from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.memory.flushed_caches import dirty_bytes_in_l2
 from warpbound.memory.traffic_counts import Errors
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import ParameterDoubt
 from warpbound.result.quantities import CLOCK_UNDER_LOAD, OWN_ERROR, RESOURCES
+from warpbound.time_model import LaunchPrediction
+from warpbound.time_model.launch import INTERVAL
+from warpbound.time_model.parameter_uncertainty import measured_by
+from warpbound.time_model.queue_demands import RESOURCE_OF
 from warpbound.workload import Memory, Workload
 
 IN_STEP = "whether warps wait for their loads together"

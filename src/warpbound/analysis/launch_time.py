@@ -11,7 +11,6 @@ from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.sustained_clock import limiter, settled, source
 from warpbound.analysis.timing import at_predicted_rate, launch_prediction, time_and_costs
-from warpbound.headline import LaunchPrediction
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.predict import predict
@@ -19,6 +18,7 @@ from warpbound.program import Program
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult
 from warpbound.result.plain import Entry
+from warpbound.time_model import LaunchPrediction
 
 
 @dataclass(frozen=True)

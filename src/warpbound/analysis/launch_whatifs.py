@@ -8,8 +8,8 @@ from warpbound.analysis.block_loads import scattered
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import before_form, times_of, times_of_longest
-from warpbound.headline import LaunchPrediction
 from warpbound.program import Program
+from warpbound.time_model import LaunchPrediction
 from warpbound.whatif import WORTH, Seconds, WhatIf, whatifs
 from warpbound.workload.load_chains import longest_chain
 

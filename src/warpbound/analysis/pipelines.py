@@ -1,7 +1,7 @@
 """Pipelines of a launch: waits at mbarriers as parts of a warp's path, what binds the stages, other numbers of stages.
 
 Models   workload.pipelined_block with the copy engine of the board. For a warp's path the copies are alone on the GPU:
-         the headline's queues represent the demand of others on L2 and DRAM. For the report's statements about a
+         the time model's queues represent the demand of others on L2 and DRAM. For the report's statements about a
          pipeline, copies get the share of L2 and DRAM that one block of an SM has while all run.
 """
 
@@ -11,13 +11,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.adapt.resources import per_sm_cycle
 from warpbound.analysis.case import Case
 from warpbound.board_parameters import PARAMETERS
 from warpbound.emulate import Trace
 from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
 from warpbound.latency import Shares
 from warpbound.machine import Gpu
+from warpbound.model_inputs.resources import per_sm_cycle
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
 from warpbound.recent_results import remember

@@ -1,4 +1,4 @@
-"""A kernel run event by event on one SM, beside the headline prediction of the same launch."""
+"""A kernel run event by event on one SM, beside the time model's answer for the same launch."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -9,7 +9,6 @@ import numpy as np
 from msgspec import UNSET
 from numpy.typing import NDArray
 
-from warpbound.adapt.resources import read_first
 from warpbound.analysis import launch_counts
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.executed import per_execution, served_by, work_from
@@ -21,13 +20,11 @@ from warpbound.analysis.timing import at_predicted_rate, launch_prediction, warp
 from warpbound.bounds import Real
 from warpbound.emulate import Trace
 from warpbound.errors import InputError
-from warpbound.headline import LaunchPrediction, dram
-from warpbound.headline.parameters import fitted_parameters
-from warpbound.headline.queue_demands import crossing, in_the_way
 from warpbound.kernel_launch import Launch
 from warpbound.l2_clock import chip_rate
 from warpbound.machine import Gpu
 from warpbound.memory.traffic_counts import Traffic
+from warpbound.model_inputs.resources import read_first
 from warpbound.predict import predict
 from warpbound.program import Program
 from warpbound.result.figures import SimulationFigures
@@ -37,6 +34,9 @@ from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, Timing, experimen
 from warpbound.simulate.numba_jit import COMPILED
 from warpbound.simulate.timelines import spans, summary
 from warpbound.simulate.warp_simulation import Outcome, run, run_short
+from warpbound.time_model import LaunchPrediction, dram
+from warpbound.time_model.parameters import fitted_parameters
+from warpbound.time_model.queue_demands import crossing, in_the_way
 from warpbound.workload.dynamic import Sample, mean_per_warp
 
 Stream = NDArray[np.int32]
@@ -56,7 +56,7 @@ def simulated(  # noqa: PLR0913  (the question, and how to simulate)
     program: Program, gpu: str | Path | Gpu, launch: Launch | None = None, settings: Settings = DEFAULT,
     policy: str = "greedy_then_oldest", seed: int = 1,
 ) -> SimulatedKernel:  # fmt: skip
-    """One entry: statistics of the simulated SM, its time for the launch, and the headline prediction's.
+    """One entry: statistics of the simulated SM, its time for the launch, and the time model's.
 
     Raises InputError without a launch that can be executed, and for machines without control words.
     """
@@ -115,7 +115,7 @@ def _logged_until(outcome: Outcome, rows: int) -> float:
 
 
 def executed(case: Case, launch: Launch) -> tuple[Kernel, Work]:
-    """The simulator's input and the headline prediction's."""
+    """The simulator's input and the time model's."""
     trace, sample, traffic = run_sample(case, launch)
     if traffic is None:
         raise InputError(f"{case.program.title} could not be executed: {trace.stopped}", "Give every argument.")
@@ -164,7 +164,7 @@ def representative(streams: Sequence[Stream], instructions: float) -> tuple[Stre
 
 
 def timing(case: Case, work: Work) -> Timing:
-    """The headline prediction's parameters of memory and block starts, in cycles of one SM."""
+    """The time model's parameters of memory and block starts, in cycles of one SM."""
     values, memory = fitted_parameters(case.gpu).values, work.whole.memory
     hz, sms = case.clock_hz, case.place.active_sms
     dram_bytes = memory.dram_bytes_read + memory.dram_bytes_written

@@ -12,13 +12,13 @@ from warpbound.analysis.static import Work
 from warpbound.analysis.timing import idle_s, launch_of, longest_warp_s
 from warpbound.distinct_values import among
 from warpbound.errors import InputError
-from warpbound.headline import LaunchPrediction
-from warpbound.headline.batch import launch_seconds
 from warpbound.latency import memory_latency
 from warpbound.power import activity, clock_steps, held, least_energy, operation_at, watts
 from warpbound.power.sustained_clock import Operation
 from warpbound.result.kernel import ClockLimiter, ClockSource
 from warpbound.result.what_if import WhatIf
+from warpbound.time_model import LaunchPrediction
+from warpbound.time_model.batch import launch_seconds
 from warpbound.whatif.alternative import without
 from warpbound.workload import Workload
 

@@ -1,4 +1,4 @@
-"""The time of a launch whose work is known: the headline prediction, at any number of resident blocks."""
+"""The time of a launch whose work is known, by the time model at any number of resident blocks."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -12,15 +12,15 @@ from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.interval import HeldSeconds, Interval
 from warpbound.analysis.static import Work
 from warpbound.distinct_values import distinct
-from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
-from warpbound.headline.batch import launch_seconds
-from warpbound.headline.parameters import fitted_parameters, relatives
-from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.machine import Gpu
 from warpbound.predict import Place, Prediction
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import Stall
 from warpbound.result.quantities import CLOCK_UNDER_LOAD
+from warpbound.time_model import LaunchedWork, LaunchPrediction, predict_launch
+from warpbound.time_model.batch import launch_seconds
+from warpbound.time_model.parameters import fitted_parameters, relatives
+from warpbound.time_model.queue_demands import RESOURCE_OF
 from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
@@ -114,7 +114,7 @@ def _central(case: Case, work: Work, resident_blocks: float | None) -> _Central 
 
 
 def launch_of(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchedWork:
-    """The launch for the headline, of a case whose grid is known."""
+    """The launch for the time model, of a case whose grid is known."""
     assert case.blocks is not None
     resident = float(case.residency.fitting_blocks_per_sm) if resident_blocks is None else resident_blocks
     blocks = case.blocks if work.blocks is None else work.blocks

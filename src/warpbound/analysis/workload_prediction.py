@@ -1,6 +1,6 @@
 """A hand-written workload on one GPU: the bounds, the time where the launch is known, every model's answer.
 
-Time is the headline prediction where it has what it needs: a launch in blocks, the waits of a warp as phases. Else it
+The time model gives the time where it has what it needs: a launch in blocks, the waits of a warp as phases. Else it
 is the tightest bound and the launch cost.
 """
 
@@ -8,18 +8,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 
-from warpbound.adapt.answers import LaunchFacts, answers
-from warpbound.adapt.resources import demand
 from warpbound.analysis import interval, launch_counts
 from warpbound.analysis.case import WARP
 from warpbound.analysis.interval import Interval
 from warpbound.analysis.overrides import Setting, overridden
 from warpbound.errors import CommandError, InputError, WarpboundError
-from warpbound.headline import LaunchedWork, LaunchPrediction, predict_launch
-from warpbound.headline.batch import launch_seconds
-from warpbound.headline.queue_demands import RESOURCE_OF
 from warpbound.kernel_launch import blamed
 from warpbound.machine import Gpu, clock, listed
+from warpbound.model_inputs.answers import LaunchFacts, answers
+from warpbound.model_inputs.resources import demand
 from warpbound.models import MODELS
 from warpbound.predict import NOTE, Place, Prediction, active_sms, predict
 from warpbound.quick_dataclasses import dataclass
@@ -27,6 +24,9 @@ from warpbound.residency import occupancy
 from warpbound.result.quantities import CLOCK_UNDER_LOAD
 from warpbound.result.refusal import Refusal, refusal
 from warpbound.result.workload import LaunchSize, ResidentWork, WarpLatency, WorkloadResult
+from warpbound.time_model import LaunchedWork, LaunchPrediction, predict_launch
+from warpbound.time_model.batch import launch_seconds
+from warpbound.time_model.queue_demands import RESOURCE_OF
 from warpbound.workload import Workload
 from warpbound.workload.files import WorkloadCase, levels, read, work_on
 
@@ -174,7 +174,7 @@ def _resident(workload_case: WorkloadCase, board: Gpu) -> StatedResidency:
 
 
 def before_form(x: LaunchFacts, clock_word: str | float | None) -> LaunchPrediction | None:
-    """The headline prediction with the interval of parameters and clock; None where the launch is not known."""
+    """The time model's prediction with the interval of parameters and clock; None where the launch is not known."""
     if x.blocks is None or x.threads_per_block is None or not x.work.phases or (x.blocks_per_sm or 0.0) < 1:
         return None
     per_block = -(-x.threads_per_block // WARP)

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain
 
-from warpbound.adapt.partition_benchmarks import COLUMNS, Benchmarks, parse
 from warpbound.machine import Gpu
+from warpbound.model_inputs.partition_benchmarks import COLUMNS, Benchmarks, parse
 from warpbound.models.campprof_2011 import active_warps
 from warpbound.simulate.partition_patterns import ITERATIONS, LOOP_CYCLES, MICROS, Micro, micro
 from warpbound.simulate.partitions import Machine, machine_of, simulate

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.partition_benchmarks import Benchmarks, fits, shipped, shipped_boards
 from warpbound.camping.benchmarks import axis
 from warpbound.errors import CommandError, InputError
 from warpbound.machine import Gpu
+from warpbound.model_inputs.partition_benchmarks import Benchmarks, fits, shipped, shipped_boards
 from warpbound.models.campprof_2011 import Inputs, application, best, degree_of_camping, worst
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.campprof import COUNTERS, CampingBand, CampingConfiguration, MemoryBoundProof

@@ -8,8 +8,8 @@ none, and Clique-Counter; the transposes and the camped copy are added.
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.partition_benchmarks import Benchmarks
 from warpbound.camping.prediction import Band, band
+from warpbound.model_inputs.partition_benchmarks import Benchmarks
 from warpbound.models.campprof_2011 import (
     application_lines,
     degree_of_camping,

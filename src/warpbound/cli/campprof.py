@@ -45,10 +45,10 @@ def fit(file: str | None, board: str, equation: str, form: str) -> None:
     RUNS is a table as `campprof simulate` writes it, or the camping.json of `warpbound measure`. Without it, the
     command fits the shipped simulated runs of the board.
     """
-    from warpbound.adapt.partition_benchmarks import fits, selected
-    from warpbound.adapt.partition_runs import read
     from warpbound.camping.prediction import benchmarks_of
     from warpbound.machine import gpu
+    from warpbound.model_inputs.partition_benchmarks import fits, selected
+    from warpbound.model_inputs.partition_runs import read
     from warpbound.report.camping import fit_entry, fit_text
 
     table = read(file) if file else benchmarks_of(gpu(board))
@@ -90,9 +90,9 @@ def predict(
     of SMs, a tenth of a GTX 280). Or give a kernel's file: it is executed on simulated partitions, which gives
     counters and time.
     """
-    from warpbound.adapt.partition_runs import read
     from warpbound.camping.prediction import benchmarks_of, predicted
     from warpbound.machine import gpu
+    from warpbound.model_inputs.partition_runs import read
     from warpbound.report.camping import band_text
 
     there = gpu(board)

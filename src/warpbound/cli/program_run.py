@@ -15,7 +15,7 @@ from warpbound.errors import CommandError
 
 if TYPE_CHECKING:
     from warpbound.machine import Gpu
-    from warpbound.programs.executable import Executable
+    from warpbound.program_run.executable import Executable
     from warpbound.result.program_run import ProgramRun
 
 ENDED = 143  # exit code of shells for SIGTERM
@@ -60,9 +60,9 @@ def run(
     from warpbound.analysis import Settings
     from warpbound.emulate.limits import PASS, REFUSE
     from warpbound.errors import InputError
-    from warpbound.programs import report
-    from warpbound.programs.server import RunOptions, run_program
-    from warpbound.programs.session import LaunchChoice
+    from warpbound.program_run import report
+    from warpbound.program_run.server import RunOptions, run_program
+    from warpbound.program_run.session import LaunchChoice
 
     board = machine.gpu(gpu)
     if not board.board:
@@ -108,8 +108,8 @@ def _program(
     word: str, board: "Gpu", include: tuple[str, ...], options: tuple[str, ...], folder: Path
 ) -> "Executable":
     """The program itself, or what nvcc makes of a .cu file, in the folder."""
-    from warpbound.programs.executable import executable
-    from warpbound.programs.source_build import built, is_source
+    from warpbound.program_run.executable import executable
+    from warpbound.program_run.source_build import built, is_source
 
     if not is_source(word):
         return executable(word)

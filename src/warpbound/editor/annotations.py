@@ -8,13 +8,13 @@ import re
 from collections.abc import Iterator, Sequence
 from typing import Literal
 
-from warpbound.headline.stall_reasons import OF_CAUSE, REPLACEMENT
 from warpbound.latency import LEVELS
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import CAUSE_WORDS, RESOURCE_WORDS, seconds
 from warpbound.result.code import Access, SourceLine
 from warpbound.result.kernel import KernelResult
 from warpbound.result.refusal import Refusal
+from warpbound.time_model.stall_reasons import OF_CAUSE, REPLACEMENT
 
 Severity = Literal["error", "warning", "information"]
 

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from warpbound.adapt.partition_benchmarks import GROUPS, Benchmarks, fits
 from warpbound.errors import WarpboundError
 from warpbound.measure import camping, page_memory, synthetic_family
 from warpbound.measure.board_profile import Summary
@@ -16,6 +15,7 @@ from warpbound.measure.counters import Compared, Counts, agreement
 from warpbound.measure.page_memory import markdown_table, section
 from warpbound.measure.runner import RawFile
 from warpbound.measure.synthetic_family import gradual_filling
+from warpbound.model_inputs.partition_benchmarks import GROUPS, Benchmarks, fits
 from warpbound.models.volkov_2016 import contention, mixes
 
 SCHEDULERS = 4

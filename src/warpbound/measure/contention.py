@@ -5,9 +5,9 @@ from contextlib import suppress
 
 import numpy as np
 
-from warpbound.headline.least_squares import least_squares
 from warpbound.measure.case import Array
 from warpbound.quick_dataclasses import dataclass
+from warpbound.time_model.least_squares import least_squares
 
 FURTHEST = 3.0           # upper bound of c, in units of the largest measured rate
 BEND = (0.02, 0.2, 1.0)  # b in units of a from which the search starts

@@ -7,11 +7,11 @@ Models   Counters of the whole launch. On boards whose GDDR memory keeps the che
 
 from collections.abc import Callable
 
-from warpbound.headline.parameters import stacked
 from warpbound.machine import Gpu
 from warpbound.nsight.report_file import ProfiledLaunch
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.kernel import KernelResult, MemoryTraffic
+from warpbound.time_model.parameters import stacked
 
 ECC = "device__attribute_ecc_enabled"
 # T4, public reports of nine additions of matrices: 9 to 35 % more sectors are read than miss L2, in the median 13 %.

@@ -13,9 +13,9 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.headline.stall_reasons import REPLACEMENT
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule
+from warpbound.time_model.stall_reasons import REPLACEMENT
 
 Reals = NDArray[np.float64]
 OF_SPACE = {  # what a warp waits for -> the reason

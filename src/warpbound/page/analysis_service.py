@@ -10,13 +10,13 @@ import msgspec
 import numpy as np
 
 from warpbound import machine
-from warpbound.adapt.answers import LaunchFacts, answers, inputs_of
-from warpbound.adapt.partition_benchmarks import Benchmarks, parse
 from warpbound.analysis import workload_prediction
 from warpbound.camping.benchmarks import table
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.model_inputs.answers import LaunchFacts, answers, inputs_of
+from warpbound.model_inputs.partition_benchmarks import Benchmarks, parse
 from warpbound.models import MODELS
 from warpbound.page import kernel_sources
 from warpbound.page.launch_sliders import BLOCKS, LAUNCH, with_launch

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 
 import msgspec
 
-from warpbound.adapt.answers import LaunchFacts
 from warpbound.kernel_launch import MAX_BLOCK, MAX_GRID, Launch
+from warpbound.model_inputs.answers import LaunchFacts
 from warpbound.page.sliders import REACH, Control, real_slider, whole_slider
 from warpbound.page.subject import ARGUMENTS
 from warpbound.page.worker_messages import Question

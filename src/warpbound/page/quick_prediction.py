@@ -1,15 +1,15 @@
-"""The headline prediction without its interval: fast enough to follow a slider."""
+"""The predicted time without its interval: fast enough to follow a slider."""
 
 from typing import Any
 
 import numpy as np
 
 from warpbound.analysis.timing import merged
-from warpbound.headline.batch import launch_seconds
-from warpbound.headline.launch import resource_costs, steady
-from warpbound.headline.launched_work import LaunchedWork
-from warpbound.headline.parameters import fitted_parameters
 from warpbound.page.subject import Subject
+from warpbound.time_model.batch import launch_seconds
+from warpbound.time_model.launch import resource_costs, steady
+from warpbound.time_model.launched_work import LaunchedWork
+from warpbound.time_model.parameters import fitted_parameters
 
 THOUSAND = 1000.0
 

@@ -8,12 +8,12 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from warpbound import machine
-from warpbound.adapt.answers import LaunchFacts
 from warpbound.board_parameters import LATENCIES, PARAMETERS
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.latency import longer, memory_latency
 from warpbound.machine import Gpu
+from warpbound.model_inputs.answers import LaunchFacts
 from warpbound.page.subject import Subject
 from warpbound.page.work_overrides import (
     REGISTERS,

@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.board_parameters import PARAMETERS
-from warpbound.headline.parameter_fallbacks import Fallback, parameter_fallbacks
 from warpbound.isa.limits import KIB, MEANINGS, settable
 from warpbound.machine import Gpu, Quantity
 from warpbound.page.subject import GPU
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.formatting import capital
+from warpbound.time_model.parameter_fallbacks import Fallback, parameter_fallbacks
 
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
 WHOLE = 1.0  # the step of what takes no fractions

@@ -1,12 +1,12 @@
 """The subject of a view: a compiled kernel, a paper's workload, or sliders alone; on one GPU with the numbers set."""
 
 from warpbound import machine
-from warpbound.adapt.answers import LaunchFacts
-from warpbound.adapt.partition_benchmarks import Benchmarks, shipped_boards
 from warpbound.board_parameters import LARGEST
 from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.model_inputs.answers import LaunchFacts
+from warpbound.model_inputs.partition_benchmarks import Benchmarks, shipped_boards
 from warpbound.page.state import State
 from warpbound.page.worker_messages import CampingRun
 from warpbound.predict import active_sms

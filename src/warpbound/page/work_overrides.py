@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from warpbound import machine
-from warpbound.adapt.answers import LaunchFacts
 from warpbound.memory.counters import COUNTERS
+from warpbound.model_inputs.answers import LaunchFacts
 from warpbound.page.sliders import MOST_POINTS, Control, real_slider, whole_slider
 from warpbound.page.subject import Subject
 from warpbound.program import Program

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from warpbound.adapt.launch_facts import Locality
+from warpbound.model_inputs.launch_facts import Locality
 from warpbound.result.campprof import MemoryBoundProof
 from warpbound.result.kernel import KernelResult
 from warpbound.workload import Workload

@@ -19,12 +19,12 @@ from importlib.resources import files
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.headline.least_squares import least_squares
-from warpbound.headline.parameters import stacked
 from warpbound.machine import gpu
 from warpbound.power.activity import Activity
 from warpbound.power.draw import PowerParameters, watts
 from warpbound.quick_dataclasses import dataclass
+from warpbound.time_model.least_squares import least_squares
+from warpbound.time_model.parameters import stacked
 
 Array = NDArray[np.float64]
 VOLTAGES: Mapping[str, tuple[float, float]] = {  # board -> floor, knee

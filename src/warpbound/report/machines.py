@@ -6,7 +6,6 @@ from rich.console import Group, RenderableType
 from rich.padding import Padding
 from rich.text import Text
 
-from warpbound.headline.parameter_fallbacks import parameter_fallbacks
 from warpbound.isa.limits import MEANINGS, settable
 from warpbound.machine import PARAMETERS, Claim, Gpu
 from warpbound.report.charts import Fitting
@@ -19,6 +18,7 @@ from warpbound.result.catalogue import (
     SmLimit,
     TakenParameter,
 )  # fmt: skip
+from warpbound.time_model.parameter_fallbacks import parameter_fallbacks
 
 
 def gpu_entry(gpu: Gpu) -> Board:

@@ -119,7 +119,7 @@ def catalogue(rows: Sequence[Mapping[str, str]]) -> str:
 
 
 def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[RenderableType]:
-    """One page for each kernel and GPU: time beside the headline prediction's, and both tables of stalls."""
+    """One page for each kernel and GPU: time beside the time model's, and both tables of stalls."""
     for entry in results:
         if isinstance(entry, Refusal):
             yield refusal_line(entry)

@@ -93,7 +93,7 @@ class FamilyEvaluation(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class SimulatedKernel(msgspec.Struct, frozen=True, kw_only=True):
-    """What the simulated SM did, its time for the launch, and the headline prediction's.
+    """What the simulated SM did, its time for the launch, and the time model's.
 
     headline_stalls : stall reason -> share.
     """

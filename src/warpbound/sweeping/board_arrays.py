@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.board_parameters import varied_with
-from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.l2_clock import RATES
 from warpbound.machine import Gpu, override
+from warpbound.time_model.parameters import Parameters, fitted_parameters
 
 Array = NDArray[np.float64]
 _DRAM, _L2, _ATOMICS = varied_with("dram"), varied_with("l2"), varied_with("atomics")

@@ -24,8 +24,6 @@ from warpbound.emulate import Trace
 from warpbound.emulate import trace as execute_blocks
 from warpbound.emulate.limits import PATIENCE_S, Limits
 from warpbound.errors import InputError, WarpboundError
-from warpbound.headline import predict_launch
-from warpbound.headline.parameter_grid import predict_grid
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu, override
 from warpbound.power import activity, watts
@@ -35,6 +33,8 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.sweeping.board_arrays import ARRAYS, parameters_at
 from warpbound.sweeping.plan import Axis, Plan
 from warpbound.sweeping.work_units import WorkUnit
+from warpbound.time_model import predict_launch
+from warpbound.time_model.parameter_grid import predict_grid
 
 Array = NDArray[np.float64]
 NO_TIME = "No time: the launch could not be executed."

@@ -36,5 +36,5 @@ class Result(msgspec.Struct, frozen=True, omit_defaults=True):
 
     @property
     def inside(self) -> bool:
-        """Whether the measured time lies in the headline's interval."""
+        """Whether the measured time lies in the predicted interval."""
         return self.interval is not None and self.interval[0] <= self.measured <= self.interval[1]

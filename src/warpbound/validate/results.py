@@ -147,7 +147,7 @@ def kinds(results: Sequence[Result]) -> Iterator[KindScore]:
 
 
 def worst(results: Sequence[Result]) -> list[Result]:
-    """The judged rows that the headline misses most, the worst of each kernel and GPU only."""
+    """The judged rows that the time model misses most, the worst of each kernel and GPU only."""
     rows = [r for r in results if r.kind == "judged" and r.error(HEADLINE) is not None]
     order = sorted(rows, key=lambda r: -abs(r.error(HEADLINE) or 0.0))
     first = {(r.corpus, r.gpu, r.kernel): r for r in reversed(order)}

@@ -6,7 +6,6 @@ from dataclasses import field, replace
 from functools import cache
 from pathlib import Path
 
-from warpbound.adapt.answers import answers
 from warpbound.analysis import interval
 from warpbound.analysis.answer import launch_facts, reworked, work_of
 from warpbound.analysis.case import Case, case_of
@@ -20,6 +19,7 @@ from warpbound.analysis.workload_prediction import predicted
 from warpbound.errors import InputError, MissingTool, WarpboundError
 from warpbound.kernel_launch import Launch, launch, parse_argument, parse_dim
 from warpbound.machine import gpu
+from warpbound.model_inputs.answers import answers
 from warpbound.program import Program, programs
 from warpbound.program.cuda import Options
 from warpbound.quick_dataclasses import dataclass
@@ -33,7 +33,7 @@ PAPER_MODELS = ("roofline_2009", "hong_kim_2009", "volkov_2016")
 
 @dataclass(frozen=True)
 class Answer:
-    """Seconds by model (None: it gives no time), the headline's interval, class and bottleneck; or why there is none.
+    """Seconds by model (None: it gives no time), the predicted interval, class and bottleneck; or why there is none.
 
     bare : the interval of parameters and of an assumed clock, before measured launches widen it. clocks_s : times at
     the highest and the lowest clock that the board may hold by its power; None where the clock is known or assumed.

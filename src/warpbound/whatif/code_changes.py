@@ -4,11 +4,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import ceil, log2
 
-from warpbound.adapt.resources import scaled_demand
 from warpbound.isa.latency_classes import architecture_latency
 from warpbound.isa.opcodes import opcode_facts
 from warpbound.latency import memory_latency
 from warpbound.memory.counters import COUNTERS
+from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place, predict
 from warpbound.quick_dataclasses import dataclass
 from warpbound.whatif.alternative import Alternative, without

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from math import ceil
 
-from warpbound.adapt.resources import scaled_demand
 from warpbound.board_parameters import with_followers
 from warpbound.latency import memory_latency
 from warpbound.machine import override
+from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place, active_sms
 from warpbound.residency import Residency
 from warpbound.result.what_if import HIDE_MORE

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from math import ceil
 
-from warpbound.adapt.resources import scaled_demand
+from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place
 from warpbound.residency import Residency
 from warpbound.whatif.alternative import Alternative, without

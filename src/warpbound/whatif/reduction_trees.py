@@ -9,8 +9,8 @@ Omits    Other operations than FP32 additions; a tree whose values are read agai
 from dataclasses import replace
 from math import ceil
 
-from warpbound.adapt.resources import scaled_demand
 from warpbound.isa.opcodes import opcode_facts
+from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place
 from warpbound.whatif.alternative import Alternative
 from warpbound.workload import Piece, Workload

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
 from support.fake_gpu.sm import Place
-from warpbound.headline.parameters import Parameters, fitted_parameters
 from warpbound.machine import Gpu, gpu, override
 from warpbound.measure.cubin_build import Cubins
 from warpbound.measure.device import Facts, Geometry
 from warpbound.measure.instruction_mix import SHARED_WORDS
 from warpbound.measure.suite import MECHANISMS, units
+from warpbound.time_model.parameters import Parameters, fitted_parameters
 
 FACTS = Facts(
     "NVIDIA H200", "9.0", "CUDA 13.0", 132, 233472, 232448, 1024, 2048, 32, 50 << 20, 141 << 30, 6144, 3.2e9, 1.98e9
@@ -89,7 +89,7 @@ class Truth:
 
     @cached_property
     def parameters(self) -> Parameters:
-        """Of the headline prediction."""
+        """Of the time model."""
         values = fitted_parameters(self.board).values
         return Parameters(**{**vars(values), **self.stream})
 

@@ -3,9 +3,9 @@
 import numpy as np
 
 from support.fake_gpu.device import ANSWERS, FACTS, FakeGpu, Launched, answers
-from warpbound.headline.dram import capacity
-from warpbound.headline.streams import STREAMS, Setting, stream_rate
 from warpbound.measure.corpus.subjects import subjects
+from warpbound.time_model.dram import capacity
+from warpbound.time_model.streams import STREAMS, Setting, stream_rate
 
 
 def _stream(gpu_: FakeGpu, x: Launched) -> float:

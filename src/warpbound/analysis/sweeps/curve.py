@@ -5,7 +5,6 @@ from pathlib import Path
 
 import numpy as np
 
-from warpbound.adapt.answers import answers
 from warpbound.analysis.answer import launch_facts, work_of
 from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.settings import DEFAULT, Settings
@@ -14,6 +13,7 @@ from warpbound.analysis.timing import launch_prediction
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
+from warpbound.model_inputs.answers import answers
 from warpbound.predict import predict
 from warpbound.program import Program
 from warpbound.result.curve import ModelCurve, OccupancyCurve

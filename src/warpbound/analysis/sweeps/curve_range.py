@@ -2,8 +2,8 @@
 
 Source   the band between the best and the worst case of A. Aji, M. Daga, W. Feng, "Bounding the Effect of Partition
          Camping in GPU Kernels", CF 2011, whose section 8 asks for it beyond partition camping.
-Models   all loads from L1, from L2, from DRAM, with the traffic and the latency that this means, by the headline
-         prediction; the estimate between them. Pipes of an SM that work side by side, or one after the other.
+Models   all loads from L1, from L2, from DRAM, with the traffic and the latency that this means, by the time
+         model; the estimate between them. Pipes of an SM that work side by side, or one after the other.
 Omits    other changes that follow from misses: sectors per request stay as they are.
 """
 
@@ -13,7 +13,6 @@ from pathlib import Path
 
 import msgspec
 
-from warpbound.adapt.resources import demand
 from warpbound.analysis.answer import work_of
 from warpbound.analysis.case import Case, checked_case
 from warpbound.analysis.settings import DEFAULT, Settings
@@ -24,6 +23,7 @@ from warpbound.errors import InputError
 from warpbound.kernel_launch import Launch
 from warpbound.latency import LEVELS
 from warpbound.machine import Gpu
+from warpbound.model_inputs.resources import demand
 from warpbound.program import Program
 from warpbound.result.curve import OccupancyCurve, TimeRanges
 

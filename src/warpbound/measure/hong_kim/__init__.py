@@ -4,13 +4,13 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 
-from warpbound.headline.least_squares import least_squares
 from warpbound.measure.case import Array, Axis, Buffer, Case, Estimate, Findings, Record, Step, cold, column, stamped
 from warpbound.measure.contention import standard_errors
 from warpbound.measure.device import Facts
 from warpbound.measure.kernel_text import timed_kernel
 from warpbound.models import hong_kim_2009 as model
 from warpbound.quick_dataclasses import dataclass
+from warpbound.time_model.least_squares import least_squares
 
 BENCHMARKS = {"Mb1": (20, 0), "Mb2": (8, 1), "Mb3": (20, 1), "Mb4": (12, 2), "Mb5": (20, 2), "Mb6": (20, 4),
               "Mb7": (20, 6)}  # fmt: skip  (floating-point instructions, loads) of one iteration: Table 4

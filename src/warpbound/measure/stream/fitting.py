@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.headline.calibrate import PINS, STREAM_RANGES
-from warpbound.headline.least_squares import least_squares
-from warpbound.headline.parameters import Parameters, fitted_parameters
-from warpbound.headline.streams import Setting, stream_rate
 from warpbound.machine import Gpu
 from warpbound.measure.case import Array
 from warpbound.measure.contention import standard_errors
 from warpbound.quick_dataclasses import dataclass
+from warpbound.time_model.calibrate import PINS, STREAM_RANGES
+from warpbound.time_model.least_squares import least_squares
+from warpbound.time_model.parameters import Parameters, fitted_parameters
+from warpbound.time_model.streams import Setting, stream_rate
 
 SMALLEST = 2       # least warps per block; the model does not explain smaller blocks
 WIDE_LINES = 16    # of 128 B that a warp of read_wide has in flight

@@ -5,10 +5,10 @@ from dataclasses import replace
 import msgspec
 
 from warpbound import machine
-from warpbound.adapt import campprof_2011 as adapter
 from warpbound.camping.prediction import Measured, benchmarks_of, predicted
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
+from warpbound.model_inputs import campprof_2011 as adapter
 from warpbound.page.sliders import REACH, Control, whole_slider
 from warpbound.page.subject import Subject, partition_board_key
 from warpbound.page.views.view import Values, ViewOutput

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.adapt.accesses import accesses
+from warpbound.model_inputs.accesses import accesses
 from warpbound.models.volkov_2016 import contention
 from warpbound.page.sliders import Control, counting, real_slider, whole_slider
 from warpbound.page.subject import Subject
@@ -20,9 +20,9 @@ from warpbound.simulate import timelines
 from warpbound.simulate.experiment import Experiment, Launch, Stream
 from warpbound.simulate.synthetic_family import Setting, chain, machine, steps
 from warpbound.simulate.warp_simulation import Outcome, run_short
-from warpbound.synthetic.comparison import alphas, ratios
-from warpbound.synthetic.machine import LINE, Machine, on_board
-from warpbound.synthetic.predictors import PREDICTORS, refined
+from warpbound.synthetic_family.comparison import alphas, ratios
+from warpbound.synthetic_family.machine import LINE, Machine, on_board
+from warpbound.synthetic_family.predictors import PREDICTORS, refined
 
 ALPHA, WARPS, GROWTH = "family.alpha", "family.warps", "family.growth"
 TURNS, BLOCK, BLOCKS, POLICY, SEED = "sm.turns", "sm.block", "sm.blocks", "sm.policy", "sm.seed"

@@ -1,7 +1,7 @@
 """The roofline of a launch on a board, or of a few numbers."""
 
-from warpbound.adapt.roofline_2009 import peak
 from warpbound.l2_clock import l2_rate
+from warpbound.model_inputs.roofline_2009 import peak
 from warpbound.page.quick_prediction import can_time, quick_seconds
 from warpbound.page.sliders import Control, real_slider
 from warpbound.page.subject import Subject

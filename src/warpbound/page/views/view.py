@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields, replace
 from typing import Any
 
-from warpbound.adapt.answers import inputs_of
 from warpbound.errors import WarpboundError
+from warpbound.model_inputs.answers import inputs_of
 from warpbound.page.sliders import SCALES, Control
 from warpbound.page.subject import Subject
 from warpbound.quick_dataclasses import dataclass

@@ -216,7 +216,7 @@ def simulated_kernel(entry: SimulatedKernel | Refusal) -> list[Drawable]:
 
 
 def _simulated_throughput(entry: SimulatedKernel, own: SimulationFigures) -> Drawable | None:
-    """The bounds and the headline prediction over the warps of an SM, and the point that was simulated."""
+    """The bounds and the predicted time over the warps of an SM, and the point that was simulated."""
     if own.curve is None or not entry.bounds or not entry.occupancy:
         return None
     picture = _curve_picture(own.curve, entry.bounds, entry.occupancy.warps_per_sm)

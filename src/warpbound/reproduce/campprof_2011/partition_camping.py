@@ -6,11 +6,11 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.adapt.partition_benchmarks import GROUPS, Benchmarks, fits, selected, shipped
 from warpbound.camping.prediction import FREE, FULL
 from warpbound.camping.validation import CENTRE, Judged, Known, judged, kernels, timed
 from warpbound.machine import gpu
 from warpbound.memory.coalescing import transactions
+from warpbound.model_inputs.partition_benchmarks import GROUPS, Benchmarks, fits, selected, shipped
 from warpbound.models.campprof_2011 import SIZES, WORDS, active_warps
 from warpbound.models.campprof_2011.regression import PUBLISHED
 from warpbound.report.figure_series import Axis, Figure, series

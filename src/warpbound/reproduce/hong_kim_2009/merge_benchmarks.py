@@ -5,10 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from warpbound.adapt.answers import inputs_of
 from warpbound.analysis.workload_prediction import launched
 from warpbound.errors import InputError
 from warpbound.machine import gpu
+from warpbound.model_inputs.answers import inputs_of
 from warpbound.models.hong_kim_2009 import Inputs, arithmetic_intensity, cpi, seconds, terms
 from warpbound.quick_dataclasses import dataclass
 from warpbound.report.figure_series import Axis, Figure, series

@@ -15,9 +15,9 @@ from warpbound.reproduce.item import ItemInputs
 from warpbound.reproduce.volkov_2016 import chapter_4
 from warpbound.reproduce.volkov_2016.machines import ENDLESS, adds_plot, loads_plot, machines
 from warpbound.reproduce.volkov_2016.sections_7_9_and_7_10 import errors
-from warpbound.synthetic.comparison import alphas, needed
-from warpbound.synthetic.machine import Machine
-from warpbound.synthetic.predictors import PREDICTORS, Throughput, basic, refined
+from warpbound.synthetic_family.comparison import alphas, needed
+from warpbound.synthetic_family.machine import Machine
+from warpbound.synthetic_family.predictors import PREDICTORS, Throughput, basic, refined
 
 OF = "Volkov 2016"
 MODEL = Style("muted", "solid", width=5.0)  # a thick grey line, as in the thesis

@@ -17,9 +17,9 @@ from warpbound.reproduce.item import chosen
 from warpbound.reproduce.volkov_2016.machines import machines
 from warpbound.result.simulation import FamilyEvaluation, RatioRange
 from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
-from warpbound.synthetic.comparison import Ratios, alphas, whole_warps
-from warpbound.synthetic.machine import Machine, on_board
-from warpbound.synthetic.predictors import PREDICTORS
+from warpbound.synthetic_family.comparison import Ratios, alphas, whole_warps
+from warpbound.synthetic_family.machine import Machine, on_board
+from warpbound.synthetic_family.predictors import PREDICTORS
 
 Curve = NDArray[np.float64]
 MODERN = ("h100-sxm", "h200")

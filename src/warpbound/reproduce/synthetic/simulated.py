@@ -12,9 +12,9 @@ from warpbound.bounds import Real
 from warpbound.machine import Gpu
 from warpbound.result.simulation import FamilyPoint
 from warpbound.simulate.synthetic_family import DEFAULT, Setting, loads_per_cycle, throughput
-from warpbound.synthetic.comparison import whole_warps
-from warpbound.synthetic.machine import THREADS, Machine, on_board
-from warpbound.synthetic.predictors import Throughput, basic
+from warpbound.synthetic_family.comparison import whole_warps
+from warpbound.synthetic_family.machine import THREADS, Machine, on_board
+from warpbound.synthetic_family.predictors import Throughput, basic
 
 Curve = NDArray[np.float64]
 

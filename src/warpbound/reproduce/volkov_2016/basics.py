@@ -17,8 +17,8 @@ from warpbound.reproduce.volkov_2016.machines import (
     machines,
     needed_plots,
 )
-from warpbound.synthetic.comparison import alphas, needed
-from warpbound.synthetic.predictors import (
+from warpbound.synthetic_family.comparison import alphas, needed
+from warpbound.synthetic_family.predictors import (
     PREDICTORS,
     Throughput,
     baghsorkhi,

@@ -26,9 +26,9 @@ from warpbound.reproduce.volkov_2016.machines import (
     machines,
     needed_plots,
 )
-from warpbound.synthetic.comparison import needed
-from warpbound.synthetic.machine import Machine
-from warpbound.synthetic.predictors import basic, chen_aamodt, chen_aamodt_fourth, refined
+from warpbound.synthetic_family.comparison import needed
+from warpbound.synthetic_family.machine import Machine
+from warpbound.synthetic_family.predictors import basic, chen_aamodt, chen_aamodt_fourth, refined
 from warpbound.workload.files.lanes import fp32_lanes
 
 MODELS = {"basic": basic, "refined": refined}

@@ -22,9 +22,9 @@ from warpbound.reproduce.volkov_2016.machines import (
     machines,
     worst,
 )
-from warpbound.synthetic.comparison import whole_warps
-from warpbound.synthetic.machine import Machine
-from warpbound.synthetic.predictors import (
+from warpbound.synthetic_family.comparison import whole_warps
+from warpbound.synthetic_family.machine import Machine
+from warpbound.synthetic_family.predictors import (
     TURNS,
     baghsorkhi,
     basic,

@@ -22,8 +22,8 @@ from warpbound.report.figure_series import Axis, Figure, series, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.volkov_2016.machines import ADDS, LANES, OCCUPANCY, THESIS, adds, machines
 from warpbound.residency import occupancy
-from warpbound.synthetic.machine import Machine
-from warpbound.synthetic.predictors import basic, refined
+from warpbound.synthetic_family.machine import Machine
+from warpbound.synthetic_family.predictors import basic, refined
 
 STEP = 64  # bytes, no more than any granularity
 KINDS = ("add", "SFU", "smem", "smem2")

@@ -9,9 +9,9 @@ from warpbound.bounds import Real
 from warpbound.report.figure_series import Axis, Figure, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.scenarios import run_scenario
-from warpbound.synthetic.comparison import alphas, needed
-from warpbound.synthetic.machine import Machine, printed
-from warpbound.synthetic.predictors import Throughput
+from warpbound.synthetic_family.comparison import alphas, needed
+from warpbound.synthetic_family.machine import Machine, printed
+from warpbound.synthetic_family.predictors import Throughput
 
 PAPER, THESIS = "volkov_2016", "Volkov 2016"
 LANES = 32.0

@@ -11,9 +11,9 @@ from warpbound.report.figure_series import Axis, Figure, series, series_over
 from warpbound.reproduce.item import ItemInputs, Numbers
 from warpbound.reproduce.volkov_2016.machines import ALPHA, OCCUPANCY, THESIS, machines, needed_plots
 from warpbound.simulate.synthetic_family import Setting, throughput
-from warpbound.synthetic.comparison import Ratios, alphas, needed, ratios
-from warpbound.synthetic.machine import Machine
-from warpbound.synthetic.predictors import PREDICTORS, refined
+from warpbound.synthetic_family.comparison import Ratios, alphas, needed, ratios
+from warpbound.synthetic_family.machine import Machine
+from warpbound.synthetic_family.predictors import PREDICTORS, refined
 
 FROM_SHARE = "volkov_2016 at alpha 0, from the share of the peak in Table 6.4"
 NOT_COMPARED = ("volkov_2016, contention", "roofline_2009")  # the reference itself; no occupancy in it

@@ -15,7 +15,7 @@ from warpbound.simulate import synthetic_family
 from warpbound.simulate.experiment import Experiment, Launch, Machine, Pipe, Step, Stream
 from warpbound.simulate.synthetic_family import Setting
 from warpbound.simulate.warp_simulation import run_short
-from warpbound.synthetic.predictors import refined
+from warpbound.synthetic_family.predictors import refined
 
 GB_S = Axis("throughput", "GB/s")
 CHAIN = 40  # dependent instructions of a warp

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from warpbound import machine
-from warpbound.adapt.accesses import accesses
-from warpbound.adapt.answers import LaunchFacts, answers, inputs_of
 from warpbound.analysis import Settings
 from warpbound.analysis.answer import launch_facts, result_of, work_of
 from warpbound.analysis.case import Case, case_of
 from warpbound.errors import InputError
 from warpbound.kernel_launch import launch
+from warpbound.model_inputs.accesses import accesses
+from warpbound.model_inputs.answers import LaunchFacts, answers, inputs_of
 from warpbound.program import compile_program
 
 PROXY = "sm_75"
@@ -32,7 +32,7 @@ Symbols = dict[str, Any]
 
 
 def counted(source: Path, gpu: str) -> Symbols:
-    """One application on one board: the X-model's Inputs without a cache, its locality, the headline prediction.
+    """One application on one board: the X-model's Inputs without a cache, its locality, warpbound's own time.
 
     Raises InputError where its launch file cannot be executed.
     """
