@@ -28,7 +28,7 @@ import click
 import numpy as np
 
 from warpbound import disk_cache
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.errors import WarpboundError
 from warpbound.size_expressions import number, parts
 from warpbound.validate.corpus import Corpus, Row, corpus, shipped
@@ -109,7 +109,7 @@ def measured(words: list[str]) -> dict[str, Any]:
 
 
 def _computed(command: list[str]) -> dict[str, Any]:
-    shutil.rmtree(disk_cache.folder() / kept_answers.PLACE, ignore_errors=True)
+    shutil.rmtree(disk_cache.folder() / answer_cache.PLACE, ignore_errors=True)
     return _once(command)
 
 

@@ -16,7 +16,7 @@ from typing import Any
 from msgspec import UnsetType
 
 from warpbound import machine
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.ranking import Ranking, ranked
 from warpbound.analysis.sweeps.tunings import Tuning
@@ -120,7 +120,7 @@ class Strategy:
             here = Path(source.kernel_sources[0]).parent if _is_file(source.kernel_sources[0]) else Path()
             options = Options((("kernel_tuner", "1"),), (here,), self.options)
             ranking = Ranking(
-                file, self.gpu, kernel.kernel_name, options, self.settings, tunings, kept_answers.time_to_rank
+                file, self.gpu, kernel.kernel_name, options, self.settings, tunings, answer_cache.time_to_rank
             )
             try:
                 answers = ranked(ranking, self.processes)

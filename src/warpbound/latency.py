@@ -12,6 +12,7 @@ from dataclasses import field, replace
 from functools import lru_cache
 
 from warpbound.board_parameters import LATENCIES
+from warpbound.identity_cache import remember
 from warpbound.isa import opcodes
 from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
@@ -23,7 +24,6 @@ from warpbound.program.instruction import RZ, Instruction
 from warpbound.program.operand_reads import operand_cycles
 from warpbound.program.registers import matrices
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs
 

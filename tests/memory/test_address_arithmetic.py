@@ -10,7 +10,7 @@ from warpbound.memory import affine
 from warpbound.memory.address_arithmetic import Address, addresses
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
-from warpbound.memory.static_rows import rows
+from warpbound.memory.static_lane_addresses import rows
 
 BLOCK = Threads((8, 6, 2), {0x160: 1000, 0x164: 77})
 T = np.arange(96).reshape(3, 32)

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from warpbound.memory.l2_replication import DRIFT, TIMES, missed, spread_of, two_sides
-from warpbound.validate.knees import shape
+from warpbound.validate.cache_knees import shape
 
 
 def simulated(data, spread, count=2, lines=800, turns=30, warm=12):

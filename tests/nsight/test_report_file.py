@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from support.profile_writer import Value, WrittenLaunch, write_blocks, write_report
 from warpbound.errors import InputError
+from warpbound.nsight.protocol_buffers import Malformed, fields
 from warpbound.nsight.report_file import is_report, read_report
-from warpbound.nsight.wire import Malformed, fields
 
 IMAGE = b"\x7fELF" + bytes(14) + (190).to_bytes(2, "little") + bytes(40)
 METRICS: dict[str, Value] = {"gpu__time_duration.sum": 1500.0, "launch__grid_size": 7, "name": "words"}

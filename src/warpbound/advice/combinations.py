@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from warpbound.advice.candidates import candidates
 from warpbound.advice.variant import EXACT, ROUNDED, Variant
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.case import checked_case
 from warpbound.analysis.settings import Settings
 from warpbound.machine import Gpu
@@ -32,7 +32,7 @@ def joined(
     partners = {each.change for each in others if each.mechanism != first.mechanism}
     if not partners:
         return
-    entry = kept_answers.answer(program, board, first.question.launch, settings)
+    entry = answer_cache.answer(program, board, first.question.launch, settings)
     residency = checked_case(program, board, first.question.launch, settings).residency
     then = [each for each in candidates(first.question, program, board, entry, residency) if each.change in partners]
     for second in then[:MOST]:

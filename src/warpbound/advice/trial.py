@@ -15,7 +15,7 @@ from warpbound.advice.combinations import COMBINED, joined
 from warpbound.advice.equal_results import Arrays, Verdict
 from warpbound.advice.promises import promises
 from warpbound.advice.variant import EXACT, Question, Variant, difference
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.case import checked_case
 from warpbound.analysis.launch_time import LaunchTime, launch_time
 from warpbound.analysis.review import RESOLUTION, digest
@@ -65,7 +65,7 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
     if not board.board:
         raise InputError(f"{board.name} is an architecture, not a board: it has no times.", "Name a board.")
     program = compiled(question, board)
-    entry = kept_answers.answer(program, board, question.launch, settings)
+    entry = answer_cache.answer(program, board, question.launch, settings)
     if entry.time_s is None or entry.time_interval_s is None or entry.bottleneck is None:
         why = (entry.not_executed or "its trip counts are not known").rstrip(".")
         reason = f"{program.title} has no time: {why}."

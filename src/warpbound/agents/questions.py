@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from warpbound import machine
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.settings import Settings
 from warpbound.errors import CommandError
 from warpbound.kernel_launch import Launch, launch
@@ -89,7 +89,7 @@ def options_of(question: Question) -> Options:
 def answer(question: Question) -> KernelResult:
     """The whole answer. Raises what `warpbound.analyze` raises."""
     settings = Settings(cache=question.cache)
-    return kept_answers.answer(program_of(question), board_of(question), launch_of(question), settings)
+    return answer_cache.answer(program_of(question), board_of(question), launch_of(question), settings)
 
 
 def file_of(source: str) -> Path | None:

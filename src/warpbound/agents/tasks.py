@@ -8,7 +8,7 @@ from warpbound.agents.claims import Verdict, check
 from warpbound.agents.questions import Question, answer, kernels_of, launch_of
 from warpbound.agents.result_checks import Checked, run_and_check
 from warpbound.agents.short_answers import Change, Short, change, short
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.review import resolved_difference
 from warpbound.analysis.sweeps.ranking import Answer, ranked, ranking_of
 from warpbound.analysis.sweeps.tunings import Shape
@@ -114,7 +114,7 @@ def rank_tunings(question: Question, space: Space, top: int) -> list[Ranked]:
         raise CommandError("Nothing can be ranked without arguments.", "Give args.")
     shape = Shape(space.grid, space.block, None, space.where)
     ranking = ranking_of(question.source, question.gpu, space.macros, base, shape, question.kernel)
-    answers = ranked(replace(ranking, analysis=kept_answers.time_alone))
+    answers = ranked(replace(ranking, analysis=answer_cache.time_alone))
     return [_ranked(answer) for answer in answers[:top]]
 
 

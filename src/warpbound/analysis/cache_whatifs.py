@@ -13,6 +13,7 @@ from warpbound.analysis.case import Case
 from warpbound.analysis.executed import average_work
 from warpbound.analysis.sampled import cache_facts, cache_settings, shared_per_block
 from warpbound.emulate import Trace
+from warpbound.identity_cache import remember
 from warpbound.memory import hierarchy
 from warpbound.memory.hierarchy import Facts
 from warpbound.memory.l2_priorities import keepable
@@ -23,7 +24,6 @@ from warpbound.memory.traffic import traffic as cached_traffic
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.program import Program
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.whatif import Alternative
 from warpbound.workload.dynamic import Sample
 

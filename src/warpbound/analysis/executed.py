@@ -27,6 +27,7 @@ from warpbound.emulate import Trace
 from warpbound.emulate.launch_memory import waits_for_grid
 from warpbound.emulate.sample_coverage import block_numbers, warning
 from warpbound.emulate.value_dependence import draws_work_from_counter
+from warpbound.identity_cache import remember
 from warpbound.isa.opcodes import OpcodeFacts
 from warpbound.latency import DRAM, LEVELS, NEAREST, Shares, waits
 from warpbound.memory.counters import COUNTERS
@@ -36,7 +37,6 @@ from warpbound.model_inputs.resources import demand
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.result.blocks import BlockSample
 from warpbound.result.pipeline import Pipeline
 from warpbound.result.what_if import WhatIf

@@ -9,7 +9,7 @@ import numpy as np
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_prediction, warps_per_block
-from warpbound.analysis.wasteful_request import requests
+from warpbound.analysis.worst_request import requests
 from warpbound.errors import InputError
 from warpbound.l2_clock import chip_rate
 from warpbound.model_inputs.answers import LaunchFacts, inputs_of

@@ -13,7 +13,7 @@ from warpbound.memory.address_arithmetic import Address
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
 from warpbound.memory.expressions import Expression, derivative, index, spelled
-from warpbound.memory.static_rows import rows
+from warpbound.memory.static_lane_addresses import rows
 from warpbound.models.hong_kim_2009 import coalescing as hong_kim
 from warpbound.quick_dataclasses import dataclass
 from warpbound.result.index_expression import (

@@ -18,8 +18,8 @@ from warpbound.analysis.timing import times_of
 from warpbound.distinct_values import among, distinct
 from warpbound.emulate import Trace
 from warpbound.emulate.trace import Accesses
+from warpbound.identity_cache import remember
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
 from warpbound.workload import Workload

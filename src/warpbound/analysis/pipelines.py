@@ -15,12 +15,12 @@ from warpbound.analysis.case import Case
 from warpbound.board_parameters import PARAMETERS
 from warpbound.emulate import Trace
 from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
+from warpbound.identity_cache import remember
 from warpbound.latency import Shares
 from warpbound.machine import Gpu
 from warpbound.model_inputs.resources import per_sm_cycle
 from warpbound.program.instruction import Instruction
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.result.pipeline import Binds, Pipeline
 from warpbound.result.what_if import WhatIf
 from warpbound.schedule import Wait, duration

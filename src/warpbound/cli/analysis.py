@@ -117,7 +117,7 @@ def answers(words: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
 
     Raises CommandError for options that it does not have, InputError where nothing can be answered.
     """
-    from warpbound.analysis import kept_answers
+    from warpbound.analysis import answer_cache
     from warpbound.cli.request import Words, answer_each, parse_request
 
     try:
@@ -127,7 +127,7 @@ def answers(words: Sequence[str]) -> tuple[list[Any], tuple[str, ...]]:
     except click.ClickException as problem:
         raise CommandError(problem.format_message(), "`warpbound analyze --help` lists the options.") from None
     request = parse_request(**options)
-    return answer_each(request, kept_answers.answer, _silently), request.settings.views
+    return answer_each(request, answer_cache.answer, _silently), request.settings.views
 
 
 def _silently(named_cases: Iterable[tuple[str, Any]]) -> Iterator[Any]:
@@ -137,14 +137,14 @@ def _silently(named_cases: Iterable[tuple[str, Any]]) -> Iterator[Any]:
 
 def _analysis(request: Any) -> Callable[..., Any]:
     """`analyze_kernel`; without a launch, with what the host code says about one."""
-    from warpbound.analysis import kept_answers
+    from warpbound.analysis import answer_cache
 
     if request.launch is not None:
-        return kept_answers.answer
+        return answer_cache.answer
     from warpbound.analysis.host_launch_hint import with_hint
 
     def analysis(program: Any, *others: Any) -> Any:
-        entry = kept_answers.answer(program, *others)
+        entry = answer_cache.answer(program, *others)
         return with_hint(entry, program, request.options.include, dict(request.options.defines))
 
     return analysis
@@ -167,7 +167,7 @@ def _toward(words: str) -> Callable[..., Any]:
 
 def _write_page(request: Any, out: str | None) -> None:
     """The HTML report: every model and view, unless some are named."""
-    from warpbound.analysis import kept_answers
+    from warpbound.analysis import answer_cache
     from warpbound.cli.request import answer_each
     from warpbound.models import MODELS
     from warpbound.report import html
@@ -175,7 +175,7 @@ def _write_page(request: Any, out: str | None) -> None:
     html.refuse_many(len(request.sources) * len(request.gpus))
     views, models = request.settings.views, request.settings.models or tuple(MODELS)
     settings = replace(request.settings, models=models, views=(*views, *html.VIEWS))
-    results = answer_each(replace(request, settings=settings), kept_answers.answer, with_progress)
+    results = answer_each(replace(request, settings=settings), answer_cache.answer, with_progress)
     write(html.page(results, command_line(), views), out)
 
 

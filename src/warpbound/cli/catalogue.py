@@ -69,7 +69,7 @@ def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout:
 
 
 def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None, form: str) -> None:
-    from warpbound.occupancy_ladder import PROPERTIES, BlockRequest, ladder
+    from warpbound.occupancy_thresholds import PROPERTIES, BlockRequest, ladder
     from warpbound.report.occupancy import launch_occupancy, launch_text
     from warpbound.residency import occupancy as resident
 

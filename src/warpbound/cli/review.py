@@ -110,7 +110,7 @@ def _taken(questions: "Sequence[Question]") -> "Snapshot":
 
 
 def _states(question: "Question") -> "Iterator[KernelState]":
-    from warpbound.analysis import kept_answers
+    from warpbound.analysis import answer_cache
     from warpbound.analysis.review import digest, refused, state
     from warpbound.cli.request import answer_each, parse_request
     from warpbound.result.kernel import KernelResult
@@ -119,7 +119,7 @@ def _states(question: "Question") -> "Iterator[KernelState]":
     codes: list[str] = []
 
     def analysis(program: Any, *others: Any) -> KernelResult:
-        entry = kept_answers.answer(program, *others)
+        entry = answer_cache.answer(program, *others)
         codes.append(digest(program))
         return entry
 

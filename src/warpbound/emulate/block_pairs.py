@@ -23,9 +23,9 @@ from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, raw
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, State, whole
+from warpbound.identity_cache import remember
 from warpbound.program.instruction import Operand
 from warpbound.program.kernel import Program
-from warpbound.recent_results import remember
 
 PAIR = 2
 _BARRIER, _TURN = 0x48, 0x50  # in reserved shared memory

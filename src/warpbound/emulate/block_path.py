@@ -3,7 +3,7 @@
 Models   Integer and predicate arithmetic with the emulator's own handlers, on arrays that broadcast to (blocks, warps,
          lanes): a value that all blocks share is computed once. Of a branch on a value from memory, both sides are
          followed; a register that only one side writes is unknown afterwards, and a loop around it is entered once.
-         Loads bring what the launch gives of arrays that the kernel does not write (`given_contents`). The
+         Loads bring what the launch gives of arrays that the kernel does not write (`read_only_contents`). The
          iterations of a loop that only counts are taken at once (`counted_iterations`).
 Omits    What the kernel writes to memory, shared memory, calls, indirect branches, and values from other lanes.
 """
@@ -15,6 +15,7 @@ from typing import cast
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.block_hashes import Keys
 from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value, special_values
 from warpbound.emulate.counted_iterations import (
     CountedLoop,
@@ -26,7 +27,6 @@ from warpbound.emulate.counted_iterations import (
     iterations_alike,
 )
 from warpbound.emulate.handler_building import BROKEN
-from warpbound.emulate.hashed_keys import Keys
 from warpbound.emulate.state import State
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch

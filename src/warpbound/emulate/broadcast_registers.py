@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.control_dependence import ControlDependence
-from warpbound.emulate.given_contents import GivenContents
 from warpbound.emulate.handler_building import Handler, handler_of
 from warpbound.emulate.handlers import PLAIN
 from warpbound.emulate.launch_memory import Memory
+from warpbound.emulate.read_only_contents import GivenContents
 from warpbound.emulate.state import LANES
 from warpbound.emulate.value_slicing import guarded_arithmetic, slice_of, slice_without_guards
 from warpbound.kernel_launch import Launch

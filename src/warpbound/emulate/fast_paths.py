@@ -14,11 +14,11 @@ Omits    Operands that take the slow path, which costs some 50 instructions more
 from collections.abc import Mapping, Set
 
 from warpbound.emulate.control_dependence import ControlDependence
+from warpbound.identity_cache import remember
 from warpbound.program.control_flow import always, calls
 from warpbound.program.kernel import Program
 from warpbound.program.registers import writes
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 
 LONGEST_CALL = 24  # instructions of a slow path, without the function that it calls
 _OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduling", "constant")  # kinds beside it

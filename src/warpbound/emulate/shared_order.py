@@ -11,10 +11,10 @@ from collections.abc import Iterable, Set
 from functools import cached_property
 from itertools import pairwise
 
+from warpbound.identity_cache import remember
 from warpbound.program.control_flow import calls_that_return, dominates
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
-from warpbound.recent_results import remember
 
 _ARRIVE, _WAIT = "UCGABAR_ARV", "UCGABAR_WAIT"
 _OWN = frozenset({"shared"})

@@ -14,10 +14,10 @@ from warpbound.emulate.operand_access import Site
 from warpbound.emulate.semantics import Handler
 from warpbound.emulate.state import State
 from warpbound.emulate.value_dependence import taint
+from warpbound.identity_cache import remember
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 
 MATRIX_LOAD = "LDSM"  # of parts of tiles
 _OWN = frozenset({"shared"})

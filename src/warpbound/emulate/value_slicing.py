@@ -28,13 +28,13 @@ from warpbound.emulate.slice_assumptions import (
     loads_checked,
     writes_maps,
 )
+from warpbound.identity_cache import remember
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls_that_return
 from warpbound.program.instruction import PT, RZ, Instruction, Operand
 from warpbound.program.kernel import Program
 from warpbound.program.registers import predicate_mask, reads, writes
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 
 _UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
 _KNOWN = frozenset({

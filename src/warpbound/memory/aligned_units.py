@@ -5,10 +5,10 @@ from numpy.typing import NDArray
 
 from warpbound.emulate.lane_patterns import Patterns
 from warpbound.emulate.trace import Accesses
+from warpbound.identity_cache import remember
 from warpbound.memory.coalescing import distinct_first
 from warpbound.native_loops import accesses as native
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 
 Ints = NDArray[np.int64]
 AT_ONCE = 1 << 12  # patterns: their arrays stay in the processor's caches

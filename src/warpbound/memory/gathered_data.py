@@ -16,10 +16,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.value_dependence import brings_from_outside, dependents_of
+from warpbound.identity_cache import remember
 from warpbound.memory.sorted_order import order_by
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 
 FEWEST = 4  # blocks from which the growth is read
 LARGEST = 4.0  # exponent: beyond it hardly anything is added

@@ -21,8 +21,8 @@ from warpbound.memory import coalescing, requests
 from warpbound.memory.address_arithmetic import PERIOD_B, Address, addresses
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
+from warpbound.memory.static_lane_addresses import rows
 from warpbound.memory.static_reuse import first_touches
-from warpbound.memory.static_rows import rows
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes

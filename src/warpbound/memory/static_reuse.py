@@ -18,7 +18,7 @@ from warpbound.distinct_values import begins, distinct
 from warpbound.memory.address_arithmetic import Address
 from warpbound.memory.address_registers import Threads
 from warpbound.memory.affine import Form
-from warpbound.memory.static_rows import rows
+from warpbound.memory.static_lane_addresses import rows
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes
 

@@ -9,11 +9,11 @@ Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units 
 
 from dataclasses import replace
 
+from warpbound.identity_cache import remember
 from warpbound.l2_clock import chip_rate, l2_rate
 from warpbound.latency import own_timing, tensor_rate, wavefront_cycles
 from warpbound.machine import Gpu
 from warpbound.memory.counters import counters_on, counters_within
-from warpbound.recent_results import remember
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import PIPE_OF, issue_rate

@@ -13,7 +13,7 @@ from dataclasses import field
 from pathlib import Path
 
 from warpbound.errors import InputError
-from warpbound.nsight.wire import FIXED64, LENGTH, Malformed, fields
+from warpbound.nsight.protocol_buffers import FIXED64, LENGTH, Malformed, fields
 from warpbound.program.cubin import is_cubin
 from warpbound.quick_dataclasses import dataclass
 

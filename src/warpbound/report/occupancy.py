@@ -7,7 +7,7 @@ from rich.console import Group, RenderableType
 from rich.text import Text
 
 from warpbound.machine import Gpu
-from warpbound.occupancy_ladder import Rung
+from warpbound.occupancy_thresholds import Rung
 from warpbound.report.charts import Fitting
 from warpbound.report.formatting import amount, count
 from warpbound.report.tables import ruled_table

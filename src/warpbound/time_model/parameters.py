@@ -16,9 +16,9 @@ from functools import cache
 
 from warpbound.board_parameters import PARAMETERS
 from warpbound.bounds import Real
+from warpbound.identity_cache import remember
 from warpbound.machine import Gpu, gpu
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.time_model.dram import Dram
 
 RELATIVES = {  # boards whose streams were fitted, by their memory

@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.bounds import Real
+from warpbound.identity_cache import remember
 from warpbound.l2_clock import l2_cycles, l2_rate
 from warpbound.memory.counters import FIRST_OF_ONE_ARRAY
 from warpbound.model_inputs.resources import far_bandwidth, more_together, read_first
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.time_model import dram
 from warpbound.time_model.block_residence import Block
 from warpbound.time_model.flow_balance import Flow, Queue, Space

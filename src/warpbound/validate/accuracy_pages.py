@@ -10,9 +10,9 @@ import numpy as np
 from warpbound.analysis.accuracy import ANY, FEWEST
 from warpbound.report.figures.svg import svg
 from warpbound.validate.accuracy_picture import picture
+from warpbound.validate.cache_knees import AWAY, KneeComparison, knee_comparisons
 from warpbound.validate.interval_calibration import MOST, is_judged
 from warpbound.validate.judged_row import Result
-from warpbound.validate.knees import AWAY, KneeComparison, knee_comparisons
 from warpbound.validate.misses import reasons
 from warpbound.validate.paper_page import by_mechanism, table
 from warpbound.validate.paper_rows import PaperRow, kept, key_of

@@ -19,7 +19,7 @@ class KernelMiss(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class KneeMiss(msgspec.Struct, forbid_unknown_fields=True):
-    """Why a knee or plateau of one board is more than 10 % off. of : as in `knees.KneeComparison`."""
+    """Why a knee or plateau of one board is more than 10 % off. of : as in `cache_knees.KneeComparison`."""
 
     gpu: str
     of: str

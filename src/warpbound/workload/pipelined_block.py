@@ -17,8 +17,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
+from warpbound.identity_cache import remember
 from warpbound.quick_dataclasses import dataclass
-from warpbound.recent_results import remember
 from warpbound.schedule.warp_clock import Parts, WarpClock
 
 MOST_ISSUED = 400_000  # instructions of all warps together, after which the part simulated so far represents the rest

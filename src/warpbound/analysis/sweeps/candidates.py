@@ -15,7 +15,7 @@ from pathlib import Path
 
 import msgspec
 
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.ranking import Answer, Progress, Ranking, answered, ranking_of
 from warpbound.analysis.sweeps.tunings import Shape, Tuning
@@ -150,7 +150,7 @@ def _predicted(
     by_key = {} if cache is None else {answer.key: answer for answer in _read(cache)}
     missing = tuple(tuning for tuning in ranking.tunings if keys[_name(tuning.macros)] not in by_key)
     if missing:
-        times_alone = replace(ranking, tunings=missing, analysis=kept_answers.time_alone)
+        times_alone = replace(ranking, tunings=missing, analysis=answer_cache.time_alone)
         answers = answered(times_alone, processes, progress)
         new = [_kept(answer, keys) for answer in answers]
         by_key |= {answer.key: answer for answer in new}

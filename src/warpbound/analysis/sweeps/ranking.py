@@ -12,7 +12,7 @@ from pathlib import Path
 import msgspec
 
 from warpbound import machine
-from warpbound.analysis import kept_answers
+from warpbound.analysis import answer_cache
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.analysis.sweeps.tunings import Shape, Tuning, tunings
 from warpbound.errors import InputError, WarpboundError
@@ -36,7 +36,7 @@ Progress = Callable[[int, int], None]  # tunings done, of how many
 
 @dataclass(frozen=True)
 class Ranking:
-    """Tunings of one kernel to be ranked on one board. analysis : of each, one of `kept_answers`."""
+    """Tunings of one kernel to be ranked on one board. analysis : of each, one of `answer_cache`."""
 
     source: Path
     board: Gpu
@@ -44,7 +44,7 @@ class Ranking:
     options: Options
     settings: Settings
     tunings: tuple[Tuning, ...]
-    analysis: Callable[..., KernelResult] = kept_answers.answer
+    analysis: Callable[..., KernelResult] = answer_cache.answer
 
 
 def rank(  # noqa: PLR0913  (the signature is the public one)
@@ -105,7 +105,7 @@ def ranked(ranking: Ranking, processes: int | None = None, progress: Progress | 
 
 def ranked_by_time(ranking: Ranking, processes: int | None = None, progress: Progress | None = None) -> list[Answer]:
     """As `ranked`, in a third of the time: only the fastest and the slowest tuning have more than their time."""
-    answers = ranked(replace(ranking, analysis=kept_answers.time_to_rank), processes, progress)
+    answers = ranked(replace(ranking, analysis=answer_cache.time_to_rank), processes, progress)
     with_time = [_name(answer) for answer in answers if isinstance(answer, KernelResult)]
     ends = tuple(tuning for tuning in ranking.tunings if tuning.name in (with_time[0], with_time[-1]))
     whole = {_name(answer): answer for answer in answered(replace(ranking, tunings=ends), 1)}

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from warpbound.errors import WarpboundError
-from warpbound.report.figures.decades import prefixed, steps
+from warpbound.report.figures.log_ticks import prefixed, steps
 from warpbound.report.figures.picture import Axis, Drawable, Panels, Picture, Rule
 from warpbound.report.figures.theme import LIGHT, Theme, with_styles
 from warpbound.report.figures.traces import TRACES, Spec, markup, rule_line, rule_text

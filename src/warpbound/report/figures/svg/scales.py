@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.quick_dataclasses import dataclass
-from warpbound.report.figures.decades import decades, prefixed
+from warpbound.report.figures.log_ticks import decades, prefixed
 from warpbound.report.figures.picture import (
     Arrows,
     Axis,

@@ -14,7 +14,7 @@ from warpbound.cli.catalogue import numbers
 from warpbound.errors import CommandError
 from warpbound.isa.limits import compute_capabilities, limits
 from warpbound.machine import catalogue, gpu, listed
-from warpbound.occupancy_ladder import BlockRequest, ladder
+from warpbound.occupancy_thresholds import BlockRequest, ladder
 from warpbound.residency import occupancy
 
 

@@ -11,8 +11,8 @@ from math import exp, log, sqrt
 import pytest
 
 from warpbound.validate.accuracy_pages import pages
+from warpbound.validate.cache_knees import AWAY, CURVES, KneeComparison, curves, knee_comparisons, shape
 from warpbound.validate.corpus import corpus
-from warpbound.validate.knees import AWAY, CURVES, KneeComparison, curves, knee_comparisons, shape
 from warpbound.validate.misses import reasons
 from warpbound.validate.row_prediction import HEADLINE, answer
 from warpbound.validate.validation_data import stored

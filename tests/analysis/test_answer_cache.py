@@ -14,8 +14,8 @@ from click.testing import CliRunner
 from support.paths import EXAMPLES
 from support.sass_listing import PLAIN, kernel
 from warpbound.analysis import answer as computing
-from warpbound.analysis import kept_answers
-from warpbound.analysis.kept_answers import PLACE, answer
+from warpbound.analysis import answer_cache
+from warpbound.analysis.answer_cache import PLACE, answer
 from warpbound.analysis.settings import DEFAULT, Settings
 from warpbound.cli import main
 from warpbound.cli.analysis import answers
@@ -79,14 +79,14 @@ def test_another_question_is_another_answer(computed: list[Settings], question: 
 
 
 def test_views_that_need_nothing_more_share_an_answer(computed: list[Settings]) -> None:
-    for view in set(text.VIEWS) - set(kept_answers.DECIDING_VIEWS):
+    for view in set(text.VIEWS) - set(answer_cache.DECIDING_VIEWS):
         answer(EMPTY, BOARD, LAUNCH, Settings(views=(view,)))
     assert len(computed) == 1
 
 
 def test_no_view_beside_the_deciding_ones_changes_an_answer() -> None:
     plain = computing.analyze_kernel(EMPTY, BOARD, LAUNCH, DEFAULT)
-    for view in set(text.VIEWS) - set(kept_answers.DECIDING_VIEWS):
+    for view in set(text.VIEWS) - set(answer_cache.DECIDING_VIEWS):
         assert computing.analyze_kernel(EMPTY, BOARD, LAUNCH, Settings(views=(view,))) == plain
 
 
@@ -97,23 +97,23 @@ def test_an_array_that_changes_on_disk_is_another_question(computed: list[Settin
     names = []
     for moment in (1, 2):
         os.utime(file, ns=(moment, moment))
-        names.append(kept_answers._name(EMPTY, BOARD, replace(LAUNCH, args=array), DEFAULT))
+        names.append(answer_cache._name(EMPTY, BOARD, replace(LAUNCH, args=array), DEFAULT))
     assert None not in names
     assert names[0] != names[1]
-    assert kept_answers._name(EMPTY, BOARD, replace(LAUNCH, args=array), DEFAULT) == names[1]
+    assert answer_cache._name(EMPTY, BOARD, replace(LAUNCH, args=array), DEFAULT) == names[1]
 
 
 def test_what_was_computed_of_the_code_does_not_change_its_name() -> None:
     fresh = kernel(PLAIN.format(5, "EXIT"))
-    before = kept_answers._name(fresh, BOARD, LAUNCH, DEFAULT)
+    before = answer_cache._name(fresh, BOARD, LAUNCH, DEFAULT)
     assert fresh.flow.blocks
     assert fresh.register_sets
     assert fresh.bank_reads
-    assert kept_answers._name(fresh, BOARD, LAUNCH, DEFAULT) == before
+    assert answer_cache._name(fresh, BOARD, LAUNCH, DEFAULT) == before
 
 
 def test_memory_of_a_running_program_has_no_name() -> None:
-    assert kept_answers._name(EMPTY, BOARD, replace(LAUNCH, placed=lambda program, own: None), DEFAULT) is None
+    assert answer_cache._name(EMPTY, BOARD, replace(LAUNCH, placed=lambda program, own: None), DEFAULT) is None
 
 
 def test_an_answer_that_time_has_cut_short_is_not_kept(computed: list[Settings]) -> None:
@@ -147,9 +147,9 @@ def test_the_answers_that_rested_longest_make_room(computed: list[Settings], mon
         answer(EMPTY, BOARD, LAUNCH, Settings(clock=clock))
     now = time.time()
     for age, clock in enumerate(clocks):  # the first was asked for last
-        name = kept_answers._name(EMPTY, BOARD, LAUNCH, Settings(clock=clock))
+        name = answer_cache._name(EMPTY, BOARD, LAUNCH, Settings(clock=clock))
         os.utime(folder() / PLACE / str(name), (now - age, now - age))
-    monkeypatch.setattr(kept_answers, "MOST_B", sum(file.stat().st_size for file in on_disk()))
+    monkeypatch.setattr(answer_cache, "MOST_B", sum(file.stat().st_size for file in on_disk()))
     answer(EMPTY, BOARD, LAUNCH, Settings(clock=1300.0))
     assert len(on_disk()) == 3
     answer(EMPTY, BOARD, LAUNCH, Settings(clock=clocks[0]))
@@ -160,7 +160,7 @@ def test_the_answers_that_rested_longest_make_room(computed: list[Settings], mon
 
 def test_a_changed_file_of_the_package_is_another_identity(tmp_path: Path) -> None:
     def files() -> list[tuple[str, tuple[int, int]]]:
-        return sorted(kept_answers._files(str(tmp_path), len(str(tmp_path))))
+        return sorted(answer_cache._files(str(tmp_path), len(str(tmp_path))))
 
     (tmp_path / "isa").mkdir()
     (tmp_path / "isa" / "traits.py").write_text("one", encoding="utf-8")
