@@ -194,11 +194,11 @@ def _array_of_structs(kind: Any, operand: Array, name: str, offset: int) -> Iter
     """Its parts; the array holds the bytes of each element in its last axis."""
     import warp
 
-    wanted, axes = np.dtype(kind.dtype.numpy_dtype()), len(operand.shape) - 1
+    element, axes = np.dtype(kind.dtype.numpy_dtype()), len(operand.shape) - 1
     if any(isinstance(each.type, warp.array) for each in kind.dtype.vars.values()):
         raise InputError(f"argument '{name}' is an array of structs that hold arrays.", "Give the arrays themselves.")
-    if axes != kind.ndim or operand.dtype != "u8" or operand.shape[-1] != wanted.itemsize:
-        size = f"{kind.dtype.key}, of {wanted.itemsize} bytes"
+    if axes != kind.ndim or operand.dtype != "u8" or operand.shape[-1] != element.itemsize:
+        size = f"{kind.dtype.key}, of {element.itemsize} bytes"
         reason = f"argument '{name}' is not an array of {kind.ndim} axes of {size}."
         raise CommandError(reason, "Give one of Warp, or one of NumPy with the struct's numpy_dtype().")
     yield from array_pieces(operand, name, offset, 1)

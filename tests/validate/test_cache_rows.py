@@ -1,9 +1,9 @@
 """Rows at the knees and on the plateaus of L1 and L2 against silicon, board by board, within 10 %.
 
 Every demand is made of the written scores, and of today's model through the whole chain: of one board's quickest row of
-each level here, of a second one's with the broad tests, of the others and the slower rows in `make full`. Knees as
-such are in test_cache_knees. The boards are those whose gpu-cache and gpu-l2-cache are in the corpora. Exceptions, with
-the reasons in docs/model-notes/l1-warp-runahead.md and l2-near-and-far.md: V100 at 128 kB (-22 %) and A40 at 192 kB (+40 %)
+each level here, of a second one's with the broad tests, of the others and the slower rows in `make full`. Knees as such
+are in test_cache_knees. The boards are those whose gpu-cache and gpu-l2-cache are in the corpora. Exceptions, with the
+reasons in docs/model-notes/l1-warp-runahead.md and l2-near-and-far.md: V100 at 128 kB (-22 %) and A40 at 192 kB (+40 %)
 between the levels; just beyond half of a two-sided L2 the H100 at 26632 kB (+38 %) and the A100 at 22764 and 26632 kB
 (+10.4 and -12.5 %); on the plateau behind it the H100 at 49908 kB (+14 %), where it is faster than at all other sizes;
 and the H100 from 37 to 53 MB (+18 to +31 %), which keeps what an L2 7 % larger would (l2-replication.md).

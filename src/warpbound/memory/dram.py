@@ -216,18 +216,18 @@ class L2Footprints:
             more = np.where(self.sampled.gathered, np.abs(self.survival(apart) - by_growth) / 2, more)
         return self.sampled.of_blocks / at_once * float((part.wrapped * more).sum())
 
-    def _unless_gathered(self, part: Footprint, kept: Reals) -> Reals:
+    def _unless_gathered(self, part: Footprint, hits: Reals) -> Reals:
         """The share that L2 kept since the access before; of gathered data, which any block may access at any time, by
         how many blocks lie between the two: as many as a further block needs to find its data touched already."""
         if part.steps is None or self._line_steps is None or self.sampled.gathered is None:
-            return kept
+            return hits
         blocks = np.diff(ladder(self.sampled))[:, None]
         new = np.minimum.accumulate(np.diff(part.steps, axis=0) / blocks)
         ends = -np.diff(new, axis=0, append=new[-1:])  # of the accesses, those with so many blocks since the last one
         all_ends = ends.sum(axis=0)
         lines = np.stack([np.broadcast_to(self._competing(each), each.shape) for each in self._line_steps[1:]])
-        hits = _parts((ends * self.survival(lines)).sum(axis=0), all_ends)
-        return np.where(self.sampled.gathered & (all_ends > 0), hits, kept)
+        of_gathered = _parts((ends * self.survival(lines)).sum(axis=0), all_ends)
+        return np.where(self.sampled.gathered & (all_ends > 0), of_gathered, hits)
 
     def survival(self, lines: Reals | float) -> Reals:
         """Probability that a sector is still in L2 after that many other lines, within a launch."""

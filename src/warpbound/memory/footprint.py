@@ -103,8 +103,8 @@ def footprint(sector: Ints, block: Ints, array: Ints, sample_of: Sampled, room: 
     at_once = min(sample_of.at_once, sample_of.of_blocks)
     group = np.cumsum(np.concatenate([[0], np.diff(numbers) != 1]))
     gathers = _growth(sector, owner, array, (group, adjacent.patch), sample_of)
-    added = _added_by_others(new, group, sample_of, order)
-    launch = gathers.different(sample + added * gathers.against_linear(sample_of.of_blocks), room)
+    by_others = _added_by_others(new, group, sample_of, order)
+    launch = gathers.different(sample + by_others * gathers.against_linear(sample_of.of_blocks), room)
     launch = np.minimum(np.maximum(room, sample), np.maximum(sample, launch))
     new_per_block = _added(new_in_patch, adjacent.along, adjacent.axes, launch / sample_of.of_blocks)
     own = new[group == 0]

@@ -122,8 +122,8 @@ def _alike(table: Reals, n: int) -> Reals:
 
 def _chao(table: Reals, n: int, of_launch: int) -> Reals:
     """Chao's lower bound of the different sectors of the launch, (arrays,)."""
-    once, twice, known = table[:, 1], table[:, 2], table[:, 1:].sum(axis=1)
+    once, twice, different = table[:, 1], table[:, 2], table[:, 1:].sum(axis=1)
     pairs = np.where(twice > 0, once**2 / np.maximum(1.0, 2 * twice), once * (once - 1) / 2)
     unseen = (n - 1) / n * pairs
     share = np.divide(once, n * unseen + once, out=np.zeros(len(once)), where=once > 0)
-    return np.asarray(known + unseen * (1.0 - (1.0 - share) ** max(0, of_launch - n)))
+    return np.asarray(different + unseen * (1.0 - (1.0 - share) ** max(0, of_launch - n)))

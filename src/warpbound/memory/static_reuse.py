@@ -57,29 +57,29 @@ def _of_group(
     lanes = [rows(replace(addresses[place], step=step), threads) for place in places]
     picked = distinct(np.linspace(0, len(lanes[0][0]) - 1, MOST_ROWS).astype(int))
     inner_step = addresses[places[0]].inner_step
-    touched = [np.zeros(0, np.int64)]  # before the first access, then by each of them
+    sectors_of = [np.zeros(0, np.int64)]  # before the first access, then by each of them
     if inner_step and abs(inner_step) < NEAR:
-        touched = [np.concatenate([
+        sectors_of = [np.concatenate([
             _sectors(lane[picked].astype(np.int64) - inner_step, active[picked], lane_bytes(instruction))
             for (lane, active), instruction in zip(lanes, own, strict=True)
         ])]  # fmt: skip
-    touched += [
+    sectors_of += [
         _sectors(lane[picked].astype(np.int64), active[picked], lane_bytes(instruction))
         for (lane, active), instruction in zip(lanes, own, strict=True)
     ]
-    fresh, counts = _first_of(touched)[1:], [len(sectors) for sectors in touched[1:]]
+    fresh, counts = _first_of(sectors_of)[1:], [len(sectors) for sectors in sectors_of[1:]]
     return {
         place: float(new / count) if count else 1.0 for place, new, count in zip(places, fresh, counts, strict=True)
     }
 
 
-def _first_of(touched: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
+def _first_of(sectors_of: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
     """How many sectors each list is the first to have, (lists,)."""
-    sectors = np.concatenate(touched)
+    sectors = np.concatenate(sectors_of)
     order = np.argsort(sectors, kind="stable")
     first = order[begins(sectors[order])]
-    lists = np.repeat(np.arange(len(touched)), [len(each) for each in touched])
-    return np.bincount(lists[first], minlength=len(touched))
+    lists = np.repeat(np.arange(len(sectors_of)), [len(each) for each in sectors_of])
+    return np.bincount(lists[first], minlength=len(sectors_of))
 
 
 def _sectors(lanes: NDArray[np.int64], active: NDArray[np.bool_], width: int) -> NDArray[np.int64]:

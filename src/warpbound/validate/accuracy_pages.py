@@ -160,14 +160,14 @@ def papers_page(validation: Validation) -> str:
     return _filled("papers.md", {"scored": _scored(own, len(launches)), **tables})
 
 
-def _scored(rows: Sequence[PaperRow], judged: int) -> str:
+def _scored(rows: Sequence[PaperRow], launches: int) -> str:
     """How many of the judged rows have the times of all models, and how to score others."""
-    if len(rows) == judged:
-        return f"All {judged} judged rows are scored."
+    if len(rows) == launches:
+        return f"All {launches} judged rows are scored."
     most = max(Counter((row.corpus, row.gpu) for row in rows).values(), default=0)
     return (
-        f"So far {len(rows)} of {judged} judged rows are scored: up to {most} of each corpus and board, evenly spread. "
-        "`warpbound validate --papers 20` scores more and keeps them; `validate --write` renews the page."
+        f"So far {len(rows)} of {launches} judged rows are scored: up to {most} of each corpus and board, evenly "
+        "spread. `warpbound validate --papers 20` scores more and keeps them; `validate --write` renews the page."
     )
 
 

@@ -73,10 +73,10 @@ def with_copy_warps(mbarrier_log: MbarrierLog, rings: Sequence[Ring], code: Inst
     between = min(span.first for span in spans.values()), max(span.last for span in spans.values())
     rest = [list(steps) for steps in block.steps]
     for warp in block.taking:
-        kept = _multiplying(block, warp, (spans.get(warp), *between), arriving)
-        if kept is None:
+        steps = _multiplying(block, warp, (spans.get(warp), *between), arriving)
+        if steps is None:
             return None
-        rest[warp] = kept
+        rest[warp] = steps
     return _log(mbarrier_log, [*rest, *own])
 
 
@@ -88,9 +88,9 @@ def _block(mbarrier_log: MbarrierLog, rings: Sequence[Ring], code: Instructions)
     if not asking or not set(asking) <= set(taking):
         return None
     steps = [_steps(mbarrier_log, warp) for warp in range(len(mbarrier_log.blocks))]
-    executed = [set(s.tolist()) - off for s, off in zip(mbarrier_log.streams, mbarrier_log.off, strict=True)]
-    others = [executed[warp] for warp in taking if warp not in asking]
-    alone = set[int]().union(*(executed[warp] for warp in asking)).difference(*others) if others else set[int]()
+    code_of = [set(s.tolist()) - off for s, off in zip(mbarrier_log.streams, mbarrier_log.off, strict=True)]
+    others = [code_of[warp] for warp in taking if warp not in asking]
+    alone = set[int]().union(*(code_of[warp] for warp in asking)).difference(*others) if others else set[int]()
     requests = frozenset(at for warp in asking for at, event in steps[warp] if _requests(event, full))
     frees = frozenset(phase for ring in rings for fill in ring.fills for phase in fill.freed_by if phase[0] not in full)
     return _Block(steps, asking, taking, full, frees, requests, frozenset(alone), code)
@@ -147,17 +147,17 @@ def _copying(block: _Block, warp: int, span: _Span) -> list[Step]:
     steps, asking = block.steps[warp], _asking_places(block, warp, span)
     test = next(at for at, event in steps if event is not None and event.kind is Kind.TEST)
     result: list[Step] = [(at, None) for at, _ in steps[: span.begin]]
-    passed = waited = 0
+    barriers = waited = 0
     for place, (at, event) in enumerate(steps[span.begin : span.end], span.begin):
         if at in block.code.block_barriers:
-            passed += 1
+            barriers += 1
         elif _frees(event, block):
             result.append((at, event))
-            waited = passed
+            waited = barriers
         elif place in asking:
-            if _requests(event, block.full) and passed > waited:
-                result.append((test, Event(Kind.TEST, ((OWN, passed),))))
-                waited = passed
+            if _requests(event, block.full) and barriers > waited:
+                result.append((test, Event(Kind.TEST, ((OWN, barriers),))))
+                waited = barriers
             result.append((at, event))
     return result
 
@@ -182,15 +182,15 @@ def _multiplying(
     arrival : the instruction by which it says that it is done with a stage.
     """
     span, first, last = between
-    asking, passed, result = _asking_places(block, warp, span) if span else set[int](), 0, list[Step]()
+    asking, barriers, result = _asking_places(block, warp, span) if span else set[int](), 0, list[Step]()
     for place, (at, event) in enumerate(block.steps[warp]):
-        within = first <= passed < last
+        within = first <= barriers < last
         if at in block.code.block_barriers:
             if not within:
                 result.append((at, event))
             elif arrival is not None:
-                result.append((arrival, Event(Kind.ARRIVAL, ((OWN, passed - first),))))
-            passed += 1
+                result.append((arrival, Event(Kind.ARRIVAL, ((OWN, barriers - first),))))
+            barriers += 1
         elif within and at in block.code.shared_stores:
             return None
         elif not (place in asking or at in block.requests or _frees(event, block)):
