@@ -57,19 +57,19 @@ def test_what_never_binds_has_no_end_of_slack() -> None:
 
 def test_the_least_change_is_found_to_a_fortieth() -> None:
     (lever,) = sensitivity.least_changes(timed(lambda x: 3.0 * dram(x) + 1.0), 2.5)
-    assert lever.resources == ("dram",)
-    assert lever.remaining == 0.5
+    assert lever.resources == ["dram"]
+    assert lever.left == 0.5
 
 
 def test_pairs_are_tried_where_none_alone_suffices() -> None:
     (lever,) = sensitivity.least_changes(timed(lambda x: max(3.0 * dram(x), 3.0 * issue(x))), 1.5)
-    assert lever.resources == ("dram", "issue")
-    assert lever.remaining == 0.5
+    assert lever.resources == ["dram", "issue"]
+    assert lever.left == 0.5
 
 
 def test_a_tie_makes_a_pair_worth_more_than_its_parts() -> None:
     pairs = sensitivity.interactions(timed(lambda x: max(3.0 * dram(x), 3.0 * issue(x))))
-    assert pairs[0].alone == (1.0, 1.0)
+    assert pairs[0].alone == [1.0, 1.0]
     assert pairs[0].together > 1.2
     assert {word for change in pairs[0].changes for word in ("DRAM", "instructions") if word in change} == {
         "DRAM", "instructions",

@@ -7,33 +7,16 @@ Omits    Launching, latency, integer work, traffic of L2 and L1: all of these ca
          executed blocks and extrapolated; twice the standard error is subtracted.
 """
 
-from dataclasses import dataclass
-
 from warpbound.analysis.case import Case
 from warpbound.analysis.static import Work
 from warpbound.model_inputs.roofline_2009 import peak
+from warpbound.result.goal import CertificateFacts
 
 SURE = 2.0  # standard errors of extrapolated counts that are taken off
 OPERATIONS = {"fp16": "half-precision", "bf16": "bfloat16", "fp32": "FP32", "fp64": "FP64", "tensor": "tensor-core"}
 
 
-@dataclass(frozen=True)
-class Certificate:
-    """Least time, s, and why. needed_bytes : touched by the launch. kept_bytes : of these, that L2 may hold already.
-
-    operations : of the kind that takes longest. memory_s, operations_s : least times of each alone.
-    """
-
-    time_s: float
-    why: str
-    needed_bytes: float
-    kept_bytes: float
-    operations: float
-    memory_s: float
-    operations_s: float
-
-
-def certificate(case: Case, work: Work) -> Certificate:
+def certificate(case: Case, work: Work) -> CertificateFacts:
     """The certificate of a launch whose blocks were executed; 0 s where nothing forbids any time."""
     warps, board = work.whole.warps or 0.0, case.gpu
     bytes_used, in_cache = _touched(work) * warps, board.get("l2_size") or 0.0
@@ -59,9 +42,10 @@ def certificate(case: Case, work: Work) -> Certificate:
     else:
         why = f"the {_bytes(bytes_used)} that it touches fit L2, and it does no floating-point operations"
     count = work.whole.flop.get(kind, 0.0) * warps
-    return Certificate(
-        max(memory_s, operations_s), why, bytes_used, min(in_cache, bytes_used), count, memory_s, operations_s
-    )
+    return CertificateFacts(
+        time_s=max(memory_s, operations_s), why=why, needed_bytes=bytes_used, kept_bytes=min(in_cache, bytes_used),
+        operations=count, memory_s=memory_s, operations_s=operations_s,
+    )  # fmt: skip
 
 
 def top_clock_hz(case: Case) -> float:

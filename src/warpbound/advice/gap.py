@@ -7,12 +7,12 @@ Omits    Interactions: a step counts what it saves after those before it. `sensi
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
-from warpbound.advice.certificate import Certificate
 from warpbound.advice.sensitivity import GONE, LATENCY, Timed, scaled
 from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place
+from warpbound.result.goal import CertificateFacts, Part
 from warpbound.whatif.code_changes import COALESCED, of_the_work
 from warpbound.workload import Workload
 
@@ -22,25 +22,18 @@ OVERHEAD = ("issue", "alu", "uniform", "lsu")
 ENDS, REST = "the end of the grid, where SMs are idle", "launching, and units and memory below their peak rates"
 
 
-@dataclass(frozen=True)
-class Part:
-    """A part of the gap: what it is, s."""
-
-    cause: str
-    time_s: float
-
-
-def parts(x: Timed, least: Certificate) -> list[Part]:
+def parts(x: Timed, least: CertificateFacts) -> list[Part]:
     """Parts that add up to the time beyond the certificate, in the order of removal; none below 0."""
     tail_s = min(max(0.0, x.time_s - _even_s(x)), max(0.0, x.time_s - least.time_s))
-    answer, before = [Part(ENDS, tail_s)], x.time_s - tail_s
+    answer, before = [Part(cause=ENDS, time_s=tail_s)], x.time_s - tail_s
     steps = list(_steps(x.work, x.place))
     times = x.times([work for _, work in steps])
     for (cause, _), time_s in zip(steps, times, strict=True):
         after = min(before, max(least.time_s, time_s))
-        answer.append(Part(cause, before - after))
+        answer.append(Part(cause=cause, time_s=before - after))
         before = after
-    return [part for part in (*answer, Part(REST, before - least.time_s)) if part.time_s > 0]
+    answer.append(Part(cause=REST, time_s=before - least.time_s))
+    return [part for part in answer if part.time_s > 0]
 
 
 def _even_s(x: Timed) -> float:

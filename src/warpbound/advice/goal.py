@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from warpbound.advice import sensitivity, slack
-from warpbound.advice.certificate import Certificate, certificate
+from warpbound.advice.certificate import certificate
 from warpbound.advice.gap import parts
 from warpbound.advice.sensitivity import Timed
 from warpbound.advice.slack import Slack
@@ -20,16 +20,7 @@ from warpbound.errors import CommandError, InputError
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu
 from warpbound.program import Program
-from warpbound.result.goal import (
-    CertificateFacts,
-    Goal,
-    InstructionSlack,
-    Interaction,
-    LeastChange,
-    LineSlack,
-    Part,
-    Share,
-)
+from warpbound.result.goal import Goal, InstructionSlack, LineSlack, Share
 from warpbound.result.kernel import KernelResult
 from warpbound.schedule import Place
 
@@ -94,28 +85,15 @@ def goal(case: Case, work: Work, entry: KernelResult, target: Target) -> Goal:
     shares, resources, lines = sensitivity.shares(x), sensitivity.slack(x), slack.of_lines(x)
     return Goal(
         target=target.words, target_s=time_s, reached=entry.time_s <= time_s, forbidden=time_s < least.time_s,
-        certificate=_facts(least), share_of_certificate=least.time_s / entry.time_s,
-        gap=[Part(cause=part.cause, time_s=part.time_s) for part in parts(x, least)],
-        changes=[
-            LeastChange(resources=list(each.resources), left=each.remaining, time_s=each.time_s) for each in changes
-        ],
+        certificate=least, share_of_certificate=least.time_s / entry.time_s,
+        gap=parts(x, least), changes=changes,
         shares=[
             Share(resource=name, time_s=share_s, slack=resources.get(name))
             for name, share_s in sorted(shares.items(), key=lambda item: -item[1])
         ],
-        interactions=[
-            Interaction(changes=list(pair.changes), alone=list(pair.alone), together=pair.together)
-            for pair in sensitivity.interactions(x)[:MOST_PAIRS]
-        ],
+        interactions=sensitivity.interactions(x)[:MOST_PAIRS],
         lines=_line_slack(lines), instructions=_instruction_slack(case, work, lines),
         critical_line=_critical_line(entry),
-    )  # fmt: skip
-
-
-def _facts(least: Certificate) -> CertificateFacts:
-    return CertificateFacts(
-        time_s=least.time_s, why=least.why, needed_bytes=least.needed_bytes, kept_bytes=least.kept_bytes,
-        operations=least.operations, memory_s=least.memory_s, operations_s=least.operations_s,
     )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ from math import factorial
 
 from warpbound.model_inputs.resources import scaled_demand
 from warpbound.predict import Place
+from warpbound.result.goal import Interaction, LeastChange
 from warpbound.whatif import Seconds
 from warpbound.whatif.alternative import Alternative, without
 from warpbound.whatif.code_changes import EASINGS, demand_reductions, of_the_work
@@ -46,29 +47,6 @@ class Timed:
         return [self.time_s * other / now for other in others]
 
 
-@dataclass(frozen=True)
-class DemandReduction:
-    """The least change that reaches a time: shares of the demands on these resources that may stay."""
-
-    resources: tuple[str, ...]
-    remaining: float
-    time_s: float
-
-
-@dataclass(frozen=True)
-class Pair:
-    """Two changes: gains alone and together."""
-
-    changes: tuple[str, str]
-    alone: tuple[float, float]
-    together: float
-
-    @property
-    def synergy(self) -> float:
-        """Gain together over the product of the gains alone."""
-        return self.together / (self.alone[0] * self.alone[1])
-
-
 def scaled(work: Workload, resource: str, share: float) -> Workload:
     """The work with only a share of its demand on a resource, or of a wait of its warps."""
     if resource == LATENCY:
@@ -82,14 +60,14 @@ def resources(x: Timed) -> list[str]:
     return sorted(own, key=lambda name: -x.cycles[name])
 
 
-def least_changes(x: Timed, target_s: float) -> list[DemandReduction]:
+def least_changes(x: Timed, target_s: float) -> list[LeastChange]:
     """Of each resource alone, and of each pair where none alone suffices, the largest demand that meets the target."""
     names = resources(x)[:MOST_PLAYERS]
     single = list(_reaching(x, [(name,) for name in names], target_s))
-    return sorted(single or _reaching(x, list(combinations(names, 2)), target_s), key=lambda lever: -lever.remaining)
+    return sorted(single or _reaching(x, list(combinations(names, 2)), target_s), key=lambda lever: -lever.left)
 
 
-def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> Iterator[DemandReduction]:
+def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> Iterator[LeastChange]:
     """For each group of resources the largest share of LEFT that meets the target."""
     works = [_all_scaled(x.work, group, share) for group in groups for share in LEFT]
     times = x.times(works)
@@ -97,7 +75,7 @@ def _reaching(x: Timed, groups: Sequence[tuple[str, ...]], target_s: float) -> I
         own = times[number * len(LEFT) : (number + 1) * len(LEFT)]
         place_reached = next((place for place, time_s in enumerate(own) if time_s <= target_s), None)
         if place_reached is not None:
-            yield DemandReduction(group, LEFT[place_reached], own[place_reached])
+            yield LeastChange(resources=list(group), left=LEFT[place_reached], time_s=own[place_reached])
 
 
 def _all_scaled(work: Workload, names: Sequence[str], share: float) -> Workload:
@@ -142,17 +120,17 @@ def _in_order(group: Sequence[str], names: Sequence[str]) -> tuple[str, ...]:
     return tuple(name for name in names if name in group)
 
 
-def interactions(x: Timed) -> list[Pair]:
+def interactions(x: Timed) -> list[Interaction]:
     """Pairs of what-ifs that together gain more than the product of their gains, the largest surplus first."""
     single = _changes(x.work, x.place, x.cycles)
     gains = {each.change: gain for each, gain in zip(single, _gains(x, single), strict=True)}
     best = sorted(single, key=lambda each: -gains[each.change])[:MOST_SINGLE]
     both = [combined for first, second in combinations(best, 2) if (combined := _both(x, first, second)) is not None]
-    answer: list[Pair] = []
+    answer: list[Interaction] = []
     for (first, second, _), gain in zip(both, _gains(x, [each for _, _, each in both]), strict=True):
-        pair = Pair((first, second), (gains[first], gains[second]), gain)
-        if pair.synergy >= SYNERGY and gain > SYNERGY * max(pair.alone):
-            answer.append(pair)
+        alone = [gains[first], gains[second]]
+        if gain >= SYNERGY * alone[0] * alone[1] and gain > SYNERGY * max(alone):
+            answer.append(Interaction(changes=[first, second], alone=alone, together=gain))
     return sorted(answer, key=lambda pair: -pair.together)
 
 

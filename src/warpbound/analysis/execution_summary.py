@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from warpbound.analysis.launch_counts import ratio
 from warpbound.distinct_values import among
-from warpbound.isa.instruction_caches import InstructionCache, instruction_caches
+from warpbound.isa.instruction_caches import instruction_caches
 from warpbound.memory.reuse import PAGE_B
 from warpbound.memory.traffic_counts import Traffic
 from warpbound.model_inputs import hong_kim_2009, x_model_2016
@@ -111,7 +111,7 @@ def code_footprint(program: Program, executions: NDArray[np.float64], arch: int)
         hot_bytes=size,
         hot="loop" if hot is not None else "whole kernel",
         held_by=next((cache.name for cache in caches if size <= cache.bytes), None),
-        caches=[InstructionCacheFit(cache.name, cache.bytes, cache.source, cache.how) for cache in caches],
+        caches=list(caches),
     )
 
 
@@ -146,7 +146,7 @@ def register_notes(work: Workload, arch: int) -> tuple[str, ...]:
             f"instruction takes {each:.3g} cycles to issue",)  # fmt: skip
 
 
-def _named(caches: list[InstructionCache]) -> str:
+def _named(caches: list[InstructionCacheFit]) -> str:
     return " and ".join(f"the {cache.name} instruction cache of {cache.bytes // 1024} KiB" for cache in caches)
 
 

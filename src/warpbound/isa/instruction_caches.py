@@ -3,24 +3,14 @@
 from functools import cache
 from typing import Any
 
-from warpbound.quick_dataclasses import dataclass
+from warpbound.result.execution import InstructionCacheFit
 from warpbound.shipped_tables import shipped_table
 
 _LEVELS = (("L0", "l0_KiB"), ("L1", "sm_KiB"))
 
 
-@dataclass(frozen=True)
-class InstructionCache:
-    """One level. name : L0 (of each sub-core) or L1 (of the SM). source : what it rests on; how : as in the tables."""
-
-    name: str
-    bytes: int
-    source: str
-    how: str
-
-
-def instruction_caches(arch: int) -> tuple[InstructionCache, ...]:
-    """The levels of sm `arch`, the nearest first; none before Volta."""
+def instruction_caches(arch: int) -> tuple[InstructionCacheFit, ...]:
+    """The levels of sm `arch`, the nearest first; none before Volta. L0 is of each sub-core, L1 of the SM."""
     table = _table()
     rows = [int(key) for key in table if key.isdigit() and int(key) <= arch]
     if not rows:
@@ -28,7 +18,7 @@ def instruction_caches(arch: int) -> tuple[InstructionCache, ...]:
     row = table[str(max(rows))]
     source = table["sources"][row["source"]]
     how = source["how"] if max(rows) == arch else "assumed"
-    return tuple(InstructionCache(name, 1024 * row[key], source["text"], how) for name, key in _LEVELS)
+    return tuple(InstructionCacheFit(name, 1024 * row[key], source["text"], how) for name, key in _LEVELS)
 
 
 @cache

@@ -54,7 +54,7 @@ class Numbers(msgspec.Struct, frozen=True):
 
 
 class CampingRun(msgspec.Struct, frozen=True):
-    """A launch on simulated memory partitions, as `camping.kernels.Executed`."""
+    """A launch on simulated memory partitions, as `camping.kernel_counters.Executed`."""
 
     counters: dict[str, float]
     grid: int

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 import numpy as np
 
-from warpbound.analysis.accuracy import Form
+from warpbound.analysis.accuracy import Form, Kind
 from warpbound.validate.corpus import FILE, ROWS, Corpus, Row
 from warpbound.validate.interval_calibration import form_errors, with_held_back_intervals
 from warpbound.validate.judged_row import Result
@@ -48,19 +48,9 @@ class Validation(msgspec.Struct, frozen=True):
 
     corpora: tuple[CorpusSummary, ...]
     lines: tuple[ScoreLine, ...]
-    kinds: tuple["KindScore", ...]
+    kinds: tuple[Kind, ...]
     results: tuple[Result, ...]
     forms: tuple[Form, ...] = ()
-
-
-class KindScore(msgspec.Struct, frozen=True):
-    """Judged rows of one board and predicted bottleneck."""
-
-    gpu: str
-    bottleneck: str
-    n: int
-    mape: float
-    coverage: float
 
 
 def validate(
@@ -137,13 +127,13 @@ def _score(rows: Sequence[Result], model: str) -> Score | None:
     return score(times, measured_s, [r.group for r, _ in with_time], intervals)
 
 
-def kinds(results: Sequence[Result]) -> Iterator[KindScore]:
+def kinds(results: Sequence[Result]) -> Iterator[Kind]:
     """Mean error and coverage by board and the bottleneck that was predicted, over all judged rows."""
     rows = [r for r in results if r.kind == "judged" and r.bottleneck]
     for gpu, bottleneck in _distinct((r.gpu, r.bottleneck or "") for r in rows):
         result = _score([r for r in rows if (r.gpu, r.bottleneck) == (gpu, bottleneck)], HEADLINE)
         if result is not None:
-            yield KindScore(gpu, bottleneck, result.n, round(result.mape, 4), round(result.coverage or 0.0, 4))
+            yield Kind(gpu, bottleneck, result.n, round(result.mape, 4), round(result.coverage or 0.0, 4))
 
 
 def worst(results: Sequence[Result]) -> list[Result]:
