@@ -116,7 +116,9 @@ def _decode(table: Any, form: type[Form], place: _Place, *names: str) -> Form:
     """A table of the file as a struct; `names` lead to the table. Raises InputError."""
     if not isinstance(table, dict):
         subject = ".".join(names)
-        raise InputError(f"{place.at(*names)}: {subject} is a bare value.", f"Write a table [parameters.{subject}].")
+        raise InputError(
+            f"{place.at(*names)}: {subject} is a value, not a table.", f"Write a table [parameters.{subject}]."
+        )
     try:
         return decoded(table, form)
     except TableFault as fault:

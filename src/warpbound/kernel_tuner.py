@@ -76,7 +76,7 @@ class Strategy:
             from kernel_tuner.strategies.common import CostFunc
             from kernel_tuner.util import StopCriterionReached
         except ImportError as missing:
-            raise MissingTool("This strategy belongs to Kernel Tuner.", install("tuner")) from missing
+            raise MissingTool("This strategy needs Kernel Tuner.", install("tuner")) from missing
 
         measure = CostFunc(searchspace, tuning_options, runner, snap=False)
         try:

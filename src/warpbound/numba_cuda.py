@@ -273,7 +273,9 @@ def _objects(sources: tuple[str, ...], arch: int) -> Sequence[bytes]:
         objects = [nvrtc.build(nvrtc.Unit(source, "numba.cu"), flags, ()) for source in sources]
     refused = next((each.log for each in objects if not each.cubin), None)
     if refused is not None:
-        raise InputError(f"What numba-cuda calls does not compile: {refused.splitlines()[0]}", "Leave the call out.")
+        raise InputError(
+            f"A function that the kernel calls does not compile: {refused.splitlines()[0]}", "Leave the call out."
+        )
     return [each.cubin for each in objects]
 
 

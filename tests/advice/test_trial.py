@@ -125,7 +125,7 @@ def test_apply_writes_the_best_change(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("words", "code", "sentence"),
-    [(["saxpy.cu", "--gpu", "h200"], 2, "Without a launch"),
+    [(["saxpy.cu", "--gpu", "h200"], 2, "Trying changes needs a launch"),
      (["saxpy.cu", "vector_add.cu", "--gpu", "h200"], 2, "one file"),
      (["saxpy.cu", "--gpu", "sm_90", "--grid", "1", "--block", "32"], 1, "not a board"),
      (["listings/volkov_vector_add.sass", "--gpu", "h200", "--grid", "1", "--block", "32"], 1, "not CUDA C++")],

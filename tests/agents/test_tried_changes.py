@@ -33,7 +33,7 @@ def test_the_first_change_applies_and_has_equal_results(tmp_path: Path) -> None:
         ("try_changes", {"question": {**QUESTION, "grid": [], "block": []}}),
     )
     assert answer["time_us"] == analyzed["time_us"]
-    assert "Without a launch" in refused
+    assert "Trying changes needs a launch" in refused
     first = answer["changes"][0]
     assert (first["mechanism"], first["results"], first["error"]) == ("thread axes", "equal", None)
     assert first["gain"] == pytest.approx(answer["time_us"] / first["time_us"], rel=1e-3)

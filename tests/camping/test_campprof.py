@@ -171,7 +171,7 @@ def test_text_shows_advice_band_and_the_configuration() -> None:
     "words, code, said",
     [
         (["--gld64", "1", "--grid", "1", "--block", "32"], 2, "--warps is not given"),
-        (["--grid", "1", "--block", "32", "--warps", "1"], 2, "No transaction is counted"),
+        (["--grid", "1", "--block", "32", "--warps", "1"], 2, "Every counter is 0"),
         ([*TRANSPOSE, "--warps", "33"], 2, "holds 32 at most"),
         ([*TRANSPOSE, "--warps", "0"], 2, "--warps"),
         ([*TRANSPOSE[:-1], "513", "--warps", "8"], 2, "GTX 280 has 512 at most"),

@@ -107,7 +107,7 @@ def test_text_and_json_agree(program: Path) -> None:
 
 
 def test_refusals(program: Path, tmp_path: Path) -> None:
-    assert "no such launch" in run(str(program), "--line", "1").stderr
+    assert "no launch in line 1" in run(str(program), "--line", "1").stderr
     assert run(str(program), "--line", "1").exit_code == 1
     assert run(str(tmp_path / "nope.cu")).exit_code == 1
     assert run(str(program), "--format", "json", "-o", "x").exit_code == 2

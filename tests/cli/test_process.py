@@ -91,7 +91,7 @@ def test_a_curve_has_the_models_that_are_asked_for() -> None:
         assert ("8 warps" in text.replace("48 warps", "")) == (columns == "80")
     refused = run(*words, "--format", "html")
     assert refused.returncode == 2
-    assert one_sentence(refused, "--models goes with text and json")
+    assert one_sentence(refused, "--models works with --format text or json")
 
 
 def test_lists_are_json_where_that_is_asked() -> None:

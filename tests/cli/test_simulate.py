@@ -122,7 +122,7 @@ def test_a_trace_has_the_first_warps_in_time(tmp_path: Path) -> None:
 def test_a_trace_is_of_a_kernel() -> None:
     done = simulate("hong_kim_2009:fig-5b", "--trace", "trace.json")
     assert done.exit_code != 0
-    assert "--trace goes with a kernel" in done.stderr
+    assert "--trace writes the warps of a kernel" in done.stderr
 
 
 def test_a_step_of_the_family_has_its_name_before_it_is_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -184,7 +184,7 @@ def test_loader_refuses(text, words, sentence, way_out):
 def test_a_bare_value_is_refused():
     count = "[parameters.sm_count]"
     text = without("tdp", H200 + "\n").replace(count, f"[parameters]\ntdp = 700\n{count}")
-    with pytest.raises(InputError, match=r"mine.toml:\d+: tdp is a bare value. Write .* .parameters.tdp."):
+    with pytest.raises(InputError, match=r"mine.toml:\d+: tdp is a value, not a table. Write .* .parameters.tdp."):
         load(text, "h200", "mine.toml")
 
 

@@ -151,7 +151,7 @@ main(["measure", "--quick", "--cubins", {str(stub / "code")!r}, "-o", {str(tmp_p
     done = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=False,  # noqa: S603
                           env={**os.environ, "LD_LIBRARY_PATH": paths})  # fmt: skip
     assert done.returncode == 1
-    assert done.stderr.splitlines()[-1] == "warpbound: stopped. The same command goes on where it was."
+    assert done.stderr.splitlines()[-1] == "warpbound: stopped. The same command continues from there."
     assert "launch_cost" in done.stdout
     assert (tmp_path / "verdict.txt").is_file()
     before = load(tmp_path / "launch.json").records

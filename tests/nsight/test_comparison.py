@@ -156,12 +156,12 @@ def test_refusals(report: str, tmp_path: Path) -> None:
     for words, code, told in (
         (("compare", report, "--kernel", "other"), FAILED, "It holds: 0"),
         (("compare", unknown), FAILED, "NVIDIA Nothing 1 is not in the catalogue"),
-        (("analyze", report, "--grid", "4"), COMMAND, "--grid does not go with it"),
-        (("analyze", "kernel.cu", "--launch-index", "1"), COMMAND, "--launch-index goes with a report"),
+        (("analyze", report, "--grid", "4"), COMMAND, "--grid cannot change them"),
+        (("analyze", "kernel.cu", "--launch-index", "1"), COMMAND, "--launch-index names a launch of an Nsight Compute report"),
         (("analyze", report, "kernel.cu"), COMMAND, "given together"),
     ):
         refused = ask(*words)
         assert (refused.code, told in refused.err) == (code, True), refused.err
     assert ask("compare", unknown, "--gpu", "l40").code == ANSWERED
-    with pytest.raises(InputError, match="no such launch"):
+    with pytest.raises(InputError, match="has the kernel and the index asked for"):
         warpbound.compare(report, launch_index=9)

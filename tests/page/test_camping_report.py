@@ -42,7 +42,7 @@ def test_numbers_set_by_hand_are_named(service: AnalysisService) -> None:
     nothing = replace(PARTITION, values=tuple((f"camp.{name}", 0.0) for name in COUNTERS))
     why = unavailable_buttons(service.analyze(nothing), nothing)
     assert set(why) == {"as-json", "as-html"}
-    assert why["as-json"].startswith("No transaction is counted.")
+    assert why["as-json"].startswith("Every counter is 0.")
 
 
 def test_a_newer_board_keeps_its_analysis(service: AnalysisService) -> None:

@@ -57,7 +57,7 @@ def test_without_an_answer_nothing_can_be_taken_along(opened: Open) -> None:
 def test_a_band_that_cannot_be_drawn_gives_no_file(opened: Open) -> None:
     mine = opened("source=bare&view=camping&set=camp.gld_64:0&set=camp.gst_64:0")
     words = mine.text("#words")
-    assert words == "No transaction is counted. Set at least one of the counters."
+    assert words == "Every counter is 0. Set at least one of the counters."
     assert lacking(mine) == {"as-json": words} | dict.fromkeys(PICTURES, NO_FIGURE)
     mine.number("camp.gld_64").fill("1000000")
     mine.becomes("#words", "camping can cost")

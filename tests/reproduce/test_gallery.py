@@ -169,7 +169,7 @@ def test_a_page_of_markdown_has_its_pictures_beside_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("words, said", [
-    (("hong_kim_2009:table-2", "--show"), "has numbers and no picture"),
+    (("hong_kim_2009:table-2", "--show"), "has numbers but no picture"),
     (("volkov_2016:fig-4.5", "--show", "-o", "x.png"), "--show writes .html, .svg, .md, not x.png. For PNG"),
     (("--show",), "Nothing is named to show"),
     (("volkov_2016:fig-99", "--show"), "no item and no figure 'fig-99'"),

@@ -304,7 +304,7 @@ def test_html_opens_offline_with_tables_and_figures(tmp_path: Path) -> None:
     [
         (["volkov"], 2, "No paper is called 'volkov'"),
         (["volkov_2016:fig-99"], 2, "has no item and no figure 'fig-99'"),
-        (["volkov_2016:fig-4.5", "--format", "markdown"], 2, "form of the list"),
+        (["volkov_2016:fig-4.5", "--format", "markdown"], 2, "prints the list only"),
         (["--format", "csv"], 2, "Name an item"),
         (["hong_kim_2009:table-3", "--format", "csv"], 1, "None of these items is a figure"),
     ],

@@ -86,7 +86,7 @@ def test_a_descriptor_of_triton_is_taken(numbers):
 @pytest.mark.parametrize(
     "array, box, more, refusal",
     [
-        (3, [1], {}, "is of an array"),
+        (3, [1], {}, "describes an array"),
         ("f32[8,8]", [8], {}, "2 axes has a box of 1"),
         ("f32[8,8]", [8, 8], {"strides": [8, 2]}, "not those of a tensor map"),
         ("f32[8,6]", [8, 8], {}, "not those of a tensor map"),

@@ -190,7 +190,7 @@ def test_a_corpus_without_any_answer_fails(folder):
     (folder / "rows.csv").write_text("gpu,n,blocks,us\na100-sxm-80gb,1024,8000000000,3.0\n")
     said = CliRunner().invoke(main, ["validate", str(folder)])
     assert said.exit_code == 1
-    assert said.stderr == "warpbound: no launch could be predicted. Each says why.\n"
+    assert said.stderr == "warpbound: no launch could be predicted. The table gives each reason.\n"
     assert "add on a100-sxm-80gb" in said.stdout
 
 

@@ -66,7 +66,7 @@ def program_of(question: Question) -> Program:
     kernels = kernels_of(question)
     if len(kernels) > 1:
         names = ", ".join(display_names(kernels))
-        raise CommandError(f"The source holds {len(kernels)} kernels: {names}.", "Name one.")
+        raise CommandError(f"The source holds {len(kernels)} kernels: {names}.", "Name one as `kernel`.")
     return kernels[0]
 
 

@@ -100,7 +100,7 @@ def try_changes(question: Question, top: int, seconds: float) -> TriedChanges:
     """
     launch = launch_of(question)
     if launch is None:
-        raise CommandError("Without a launch nothing can be tried.", "Give grid, block and args.")
+        raise CommandError("Trying changes needs a launch.", "Give grid, block and args.")
     path = file_of(question.source)
     text = question.source if path is None else read_text(path)
     kernel = Kernel(path or UNNAMED, text, question.kernel or launch.kernel, options_of(question), launch)

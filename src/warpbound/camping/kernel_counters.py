@@ -82,7 +82,9 @@ def _whole_or_sampled(program: Program, launch: Launch, grid: int, wave: int) ->
     blocks = list(range(min(grid, wave)))
     pattern, instructions = _executed(program, launch, blocks)
     if not len(pattern.address):
-        raise InputError(f"{program.title} accesses no global memory.", "There is nothing that could camp.")
+        raise InputError(
+            f"{program.title} accesses no global memory.", "Only global accesses can camp: choose another kernel."
+        )
     if len(blocks) == grid:
         return blocks, pattern
     affordable = min(MOST_TRANSACTIONS / len(pattern.address), MOST_INSTRUCTIONS / max(1, instructions))

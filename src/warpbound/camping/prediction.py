@@ -164,7 +164,7 @@ def advice(
 def _check(x: Measured, gpu: Gpu) -> None:
     most, threads = gpu.limits.max_warps_per_sm, gpu.limits.max_threads_per_block
     if not any(x.counters.get(name, 0.0) for name in COUNTERS):
-        raise CommandError("No transaction is counted.", "Give at least one of --gld32 ... --gst128.")
+        raise CommandError("Every counter is 0.", "Give at least one of --gld32 ... --gst128.")
     if any(not 0.0 <= x.counters.get(name, 0.0) < float("inf") for name in COUNTERS):
         raise CommandError("A counter is negative or no number.", "Counters are 0 or more.")
     if x.warps > most:

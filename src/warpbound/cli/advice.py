@@ -53,7 +53,7 @@ def trials_of(request: "Request") -> "list[Trials]":
 
     path = _file(request)
     if request.launch is None:
-        raise CommandError("Without a launch nothing can be tried.", "Add --grid and --block, or --launch FILE.")
+        raise CommandError("Trying changes needs a launch.", "Add --grid and --block, or --launch FILE.")
     own = replace(request.options, compiler=request.compilers[0])
     question = Question(path, read_text(path), request.kernel, own, request.launch)
     return [tried(question, board, request.settings, with_progress) for board in request.gpus]
@@ -64,7 +64,9 @@ def apply_best(request: "Request", every: "list[Trials]") -> None:
     from warpbound.report.advice import gains
 
     if len(every) > 1:
-        raise CommandError("--apply goes with one GPU.", "Name one.")
+        raise CommandError(
+            f"--apply changes the source for one GPU; {len(every)} are given.", "Name one with --gpu."
+        )
     path, trials = _file(request), every[0]
     best = next((row for row in gains(trials.entry) if row.place == "source"), None)
     if best is None:

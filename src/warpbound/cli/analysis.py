@@ -98,7 +98,9 @@ def analyze(  # noqa: PLR0913  (each is an option)
         analyze_python(form, out, options)
         return
     if launch_index is not None:
-        raise CommandError("--launch-index goes with a report of Nsight Compute.", "Leave it out.")
+        raise CommandError(
+            "--launch-index names a launch of an Nsight Compute report; no FILE is one.", "Leave it out."
+        )
     request = parse_request(**options)
     if form == "html":
         _write_page(request, out)
@@ -188,7 +190,7 @@ def _write_page(request: Any, out: str | None) -> None:
 def curve(form: str, out: str | None, warps: str, ranged: bool, **options: Any) -> None:
     """Predict the throughput of the kernels of FILE by occupancy."""
     if options["models"] and (ranged or form == "html"):
-        raise CommandError("--models goes with text and json, and not with --range.", "Leave one of them out.")
+        raise CommandError("--models works with --format text or json, and without --range.", "Leave one out.")
     if ranged:
         _ranges(form, out, warps, options)
         return

@@ -61,7 +61,9 @@ def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout:
             "smem": numbers("--smem", smem)}  # fmt: skip
     rows = len(boards) * len(axes["block"]) * len(axes["registers"]) * len(axes["smem"])
     if rows > MOST_ROWS:
-        raise CommandError(f"{rows} combinations are too many for one table.", f"At most {MOST_ROWS} are answered.")
+        raise CommandError(
+            f"{rows} combinations are too many for one table.", f"Give fewer values: {MOST_ROWS} at most."
+        )
     if rows == 1:
         _one_launch(boards[0], (axes["block"][0], axes["registers"][0], axes["smem"][0]), carveout, form)
     else:

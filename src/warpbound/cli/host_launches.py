@@ -62,7 +62,8 @@ def launches(
             ", ".join(dict.fromkeys(f"{launch.kernel} in line {launch.line}" for launch in everything.launches))
             or "none"
         )
-        raise InputError(f"{file} has no such launch.", f"Its host code launches: {there}.")
+        of_kernel, in_line = f" of {kernel}" if kernel else "", f" in line {line}" if line else ""
+        raise InputError(f"{file} has no launch{of_kernel}{in_line}.", f"Its host code launches: {there}.")
     result = replace(everything, launches=selection)
     if out is None:
         answer(form, result, Group(*pages(result)))
@@ -85,7 +86,7 @@ def _write_files(result: "HostLaunches", out: str, gpu: str | None, marks: str) 
 
     own = [launch for launch, _ in distinct(result.launches) if launch.is_in_file]
     if not own:
-        raise InputError(f"{result.file} has no launch of a kernel that is in it.", "Give the file that has both.")
+        raise InputError(f"{result.file} launches no kernel that it defines.", "Give the file that has both.")
     own = [launch for launch in own if launch.is_reached] or own
     place = Path(out)
     stems = names(own, place.stem)

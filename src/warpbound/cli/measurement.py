@@ -86,7 +86,7 @@ def _measured(device: int, cubins: Path | None, request: "RunRequest", gpu: str 
         return command.measure(command.open_device(device), cubins, request, partial(click.echo, err=True))
     except KeyboardInterrupt:
         _say(command.conclude_early(request.names, request.out, gpu))
-        raise InputError("stopped.", "The same command goes on where it was.") from None
+        raise InputError("stopped.", "The same command continues from there.") from None
     except WarpboundError:
         _say(command.conclude_early(request.names, request.out, gpu))
         raise

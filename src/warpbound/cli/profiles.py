@@ -26,7 +26,7 @@ Examples:
 LAUNCH_OPTIONS = (
     "grid", "block", "cluster", "smem", "carveout", "persist", "launch_file", "settings", "defines", "include",
 )  # fmt: skip
-KEPT = "A report states grid, block, shared memory and clocks; {option} does not go with it."
+KEPT = "A report states grid, block, shared memory and clocks; {option} cannot change them."
 
 
 def analyze_reports(form: str, out: str | None, launch_index: int | None, options: dict[str, Any]) -> None:

@@ -45,7 +45,9 @@ def reproduce(name: str | None, pictures: bool, record: bool, form: str, out: st
         _list(form, out, pictures)
         return
     if form == "markdown":
-        raise CommandError("Markdown is the form of the list.", "Leave the name out, or take text, json, csv or html.")
+        raise CommandError(
+            "--format markdown prints the list only.", "Leave the name out, or take text, json, csv or html."
+        )
     if not pictures and Path(out or "").suffix == ".svg":
         raise CommandError(f"{out} would hold text, not a picture.", "Add --show for the picture, or name it .txt.")
     record_before = papers.recorded()
@@ -89,7 +91,7 @@ def _items_with_pictures(name: str, out: str | None) -> "list[Item]":
     items = papers.chosen(name)
     drawable = [item for item in items if has_pictures(item)]
     if not drawable:
-        raise InputError(f"{items[0].key} has numbers and no picture.", "Leave --show out.")
+        raise InputError(f"{items[0].key} has numbers but no picture.", "Leave --show out.")
     return drawable
 
 
@@ -148,4 +150,6 @@ def _list(form: str, out: str | None, with_progress: bool) -> None:
     elif form == "text":
         show(pages.listing(items, record), out)
     else:
-        raise CommandError("The list has no series.", "Name an item, or take text, json or markdown.")
+        raise CommandError(
+            "The list has no series to print as --format csv.", "Name an item, or take text, json or markdown."
+        )

@@ -144,7 +144,7 @@ def ranking_request(source: str, **options: Any) -> "Ranking":
     base = launch(words.launch_file, **own) if words.launch_file else launch(grid=1, block=1, **own)
     boards = _gpus(words.gpu, base, words.settings)
     if len(boards) > 1:
-        raise CommandError(f"{len(boards)} GPUs were given.", "Tunings are ranked for one at a time.")
+        raise CommandError(f"{len(boards)} GPUs are named; `rank` takes one.", "Name one with --gpu.")
     macros = [parse_define(word) for word in words.defines]
     if len(dict(macros)) < len(macros):
         raise CommandError("A macro was defined twice.", "Give all its values at once, as --define TILE=16,32.")

@@ -62,7 +62,7 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 def simulate(what: str | None, form: str, out: str | None, **options: Any) -> None:
     """Simulate the warps of one SM."""
     if options["trace"] and not (what and Path(what).suffix):
-        raise CommandError("--trace goes with a kernel.", "Name its file, with a launch.")
+        raise CommandError("--trace writes the warps of a kernel; none is named.", "Give its file and a launch.")
     if what is None:
         _list(form)
     elif what == "family":

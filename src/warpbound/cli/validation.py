@@ -121,7 +121,7 @@ def _present(validation: Any, form: str, out: str | None, keep: bool) -> None:
     else:
         show(text(validation), out)
     if validation.results and all(result.refused for result in validation.results):
-        raise InputError("no launch could be predicted.", "Each says why.")
+        raise InputError("no launch could be predicted.", "The table gives each reason.")
 
 
 def _counted(rows: Iterable[Any]) -> Iterator[Any]:

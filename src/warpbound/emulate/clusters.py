@@ -27,7 +27,9 @@ def cluster_of(program: Program, launch: Launch) -> Dim:
     extent = launch.cluster or program.cluster or (1, 1, 1)
     if program.cluster not in (None, extent):
         sizes = " x ".join(str(size) for size in program.cluster or ())
-        raise CommandError(f"the kernel is compiled for clusters of {sizes} blocks.", "Launch it with these.")
+        raise CommandError(
+            f"the kernel is compiled for clusters of {sizes} blocks.", "Launch it with clusters of that size."
+        )
     if any(blocks % size for blocks, size in zip(launch.grid, extent, strict=True)):
         raise CommandError(
             f"the grid is not a multiple of the kernel's cluster, {' x '.join(str(size) for size in extent)} blocks.",

@@ -161,7 +161,7 @@ def _caching(arch: int, caching: str) -> str:
     rule = _DEFAULT_CACHING[name] if caching == "default" else caching
     if (name, rule) not in RULES:
         names = ", ".join(sorted(c for f, c in RULES if f == name))
-        raise CommandError(f"Caching {caching!r} does not exist on sm_{arch}.", f"There: default, {names}.")
+        raise CommandError(f"Caching {caching!r} does not exist on sm_{arch}.", f"It has: default, {names}.")
     return rule
 
 

@@ -148,7 +148,8 @@ class _Scope:
                 return self._clamped(name, self.value(one), self.value(other))
             case ast.Subscript():
                 raise CommandError(
-                    f"{self.text!r} takes an index from memory.", "What it is depends on the array's contents."
+                    f"{self.text!r} takes an index from memory.",
+                    "The contents of an array are not known here: give an index without a load.",
                 )
         raise CommandError(f"{self.text!r} holds something that is not integer arithmetic.", _WAY_OUT)
 
@@ -184,7 +185,7 @@ class _Scope:
             return affine.unknown(f"({spelled(first)} {sign} {spelled(second)})")
         if result is None:
             raise CommandError(
-                f"{self.text!r}: what {sign} gives depends on a value that is not known.",
+                f"{self.text!r}: the result of {sign} depends on an unknown value.",
                 "Give it, as in --where n=1024.",
             )
         return result

@@ -49,7 +49,9 @@ def selected(paths: Sequence[str | Path | Report], choice: Selection) -> Iterato
         path, launches = report.path, [_completed(launch, choice) for launch in report.launches]
         selection = [launch for launch in launches if _meant(launch, choice)]
         if not selection:
-            raise InputError(f"{path} has no such launch.", f"It holds: {_listed(launches)}.")
+            raise InputError(
+                f"No launch of {path} has the kernel and the index asked for.", f"It holds: {_listed(launches)}."
+            )
         if choice.arguments and len({launch.mangled for launch in selection}) > 1:
             reason = f"--arg is for one kernel; {path} has launches of several."
             raise InputError(reason, f"Name one with --kernel or --launch-index: {_listed(selection)}.")

@@ -267,7 +267,9 @@ def _case(name: str, numbers: dict[str, float]) -> WorkloadCase:
 def _whole(key: str, value: float) -> int:
     least = 1 if key in (BLOCKS, THREADS) else 0
     if not least <= value <= LARGEST_NUMBER:
-        raise InputError(f"{key.partition('.')[2]} = {value:g} cannot be.", f"Give a whole number from {least} on.")
+        raise InputError(
+            f"{key.partition('.')[2]} = {value:g} is out of range.", f"Give a whole number from {least} on."
+        )
     return round(value)
 
 

@@ -43,7 +43,7 @@ def check(
         raise InputError("The source holds zero bytes.", "Paste CUDA C++.")
     whole = _SPLICE.sub("", text)
     if match := _ASKS.search(whole):
-        raise InputError(f"The page does not compile {match[0]}.", "Decide by a macro of your own.")
+        raise InputError(f"The page does not compile {match[0]}.", "Test a macro of your own instead.")
     headers = []
     for match in _READS.finditer(whole):
         name = _header(match["word"], match["rest"], bundled)

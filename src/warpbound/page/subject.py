@@ -105,7 +105,7 @@ def refuse_impossible(state: State) -> None:
         size = abs(value) if key.startswith(ARGUMENTS) else value
         if size != 0.0 and not TINY <= size <= LARGEST:
             raise InputError(
-                f"{key.partition('.')[2]} = {value:g} is not a possible number.",
+                f"{key.partition('.')[2]} = {value:g} is out of range.",
                 f"Set it to 0 or from {TINY:g} to {LARGEST:g}.",
             )
 

@@ -121,7 +121,7 @@ def _library() -> Any:
 
 
 def _missing() -> MissingTool:
-    return MissingTool("PTX becomes machine code by nvJitLink.", install("ptx"))
+    return MissingTool("Assembling PTX needs nvJitLink.", install("ptx"))
 
 
 def _fetch(size_of: Any, fetch: Any, handle: int) -> bytes:

@@ -32,7 +32,7 @@ def arrow() -> Any:
         import pyarrow
         import pyarrow.parquet  # noqa: F401  (an attribute of pyarrow from here on)
     except ImportError as missing:
-        raise MissingTool("Results are kept in Parquet files.", install("sweep")) from missing
+        raise MissingTool("Storing the results of a sweep needs PyArrow.", install("sweep")) from missing
     return pyarrow
 
 

@@ -106,4 +106,4 @@ def _samples(path: Path) -> Curve:
     except OSError as failed:
         raise InputError(f"{path} cannot be read ({failed.strerror}).", hint) from failed
     except ValueError as wrong:
-        raise InputError(f"{path}: a line has no three numbers ({wrong}).", hint) from wrong
+        raise InputError(f"{path}: a line does not have three numbers ({wrong}).", hint) from wrong

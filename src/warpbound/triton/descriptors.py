@@ -40,7 +40,10 @@ def descriptor(
     """
     base = tensor(array, "descriptor")
     if base is None:
-        raise CommandError("A tensor descriptor is of an array.", "Give a tensor, a NumPy array or f16[4096,4096].")
+        raise CommandError(
+            "A tensor descriptor describes an array, and this is none.",
+            "Give a tensor, a NumPy array or f16[4096,4096].",
+        )
     shape = base.argument.shape
     steps = tuple(strides) if strides is not None else _in_c_order(shape)
     if not 1 <= len(shape) <= MOST_AXES or len(block_shape) != len(shape) or len(steps) != len(shape):
@@ -69,10 +72,12 @@ def of_triton(value: Any) -> Descriptor | None:
     if type(value).__name__ != "TensorDescriptor" or not hasattr(value, "block_shape"):
         return None
     if getattr(value, "round_f32_to_tf32", False):
-        raise CommandError("A descriptor rounds to TF32 while it copies.", "Leave round_f32_to_tf32 out.")
+        raise CommandError(
+            "Descriptors that round to TF32 while they copy are not supported.", "Leave round_f32_to_tf32 out."
+        )
     base = tensor(value.base, "descriptor")
     if base is None:
-        raise CommandError("A tensor descriptor is of an array.", "Give it a tensor as its base.")
+        raise CommandError("A tensor descriptor describes an array, and this is none.", "Give it a tensor as its base.")
     shape, strides, box = (tuple(map(int, each)) for each in (value.shape, value.strides, value.block_shape))
     return Descriptor(value.base, base, shape, strides, box, value.padding)
 
@@ -129,7 +134,7 @@ def parameters(own: Descriptor, name: str, meta: Mapping[str, Any] | None) -> It
 
 def _map(own: Descriptor, meta: Mapping[str, Any]) -> bytes:
     if meta.get("fp4_padded") or meta.get("is_im2col"):
-        raise InputError("A tensor descriptor of elements of 4 bits or of im2col is not followed.", "")
+        raise InputError("Tensor descriptors of 4-bit elements or of im2col are not supported.", "")
     kind, bits = TYPES[int(meta["elem_type"])]
     size_B = int(meta["elem_size"])
     return encode(TensorMap(

@@ -77,7 +77,7 @@ def _hand_written(corpus: Corpus, row: Row, papers: tuple[str, ...]) -> Answer:
     x = launched_work(case, gpu(row.gpu), row.clock_MHz or "boost")
     timing = before_form_of_work(x, row.clock_MHz or "boost")
     if timing is None:
-        raise InputError(f"{place}: the time is not the headline's.", "Give blocks, threads and phases.")
+        raise InputError(f"{place}: the time model needs a whole launch.", "Give blocks, threads and phases.")
     seconds = {HEADLINE: prediction.time_s} | {name: prediction.models[name].time_s for name in papers}
     return Answer(seconds, timing.interval, interval.binds(timing.bottleneck, x.work.memory), prediction.bottleneck)
 

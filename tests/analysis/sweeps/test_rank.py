@@ -176,7 +176,7 @@ extern "C" __global__ void spin(float* y) {
 
 @pytest.mark.parametrize(("words", "message"), [
     ([], "No GPU given"),
-    (["--gpu", "h200,l4"], "2 GPUs were given"),
+    (["--gpu", "h200,l4"], "2 GPUs are named"),
     (["--gpu", "h200", "--define", "WORK=3"], "A macro was defined twice"),
     (["--gpu", "h200", "--where", "WORKS > 1"], "names WORKS, which has no value"),
     (["--gpu", "nope"], "nope"),

@@ -98,7 +98,7 @@ def candidates(  # noqa: PLR0913  (the signature is the public one)
     raises for wrong words; tunings without an answer are dropped, even if none has one.
     """
     if (top is not None and top < 1) or (within is not None and within < 0):
-        raise CommandError(f"top is {top}, within is {within}.", "Keep at least one, within 0 or more of the best.")
+        raise CommandError(f"top is {top}, within is {within}.", "top is 1 or more, within 0 or more.")
     shape = Shape(grid, block, smem, where)
     ranking = ranking_of(source, gpu, macros, launch, shape, kernel, options, include, settings)
     dropped = [misfit for tuning in ranking.tunings if (misfit := _unfit(tuning, ranking.board))]

@@ -48,14 +48,16 @@ def tunings(macros: Mapping[str, Sequence[object]], shape: Shape, launch: Launch
     count = 1
     for name, each in values.items():
         if not each or len(set(each)) < len(each):
-            raise CommandError(f"The values of {name} are not one or more different ones.", "Write TILE=16,32,64.")
+            raise CommandError(f"The values of {name} are empty or repeated.", "Write TILE=16,32,64.")
         count *= len(each)
     if count > MOST:
-        raise CommandError(f"{count} combinations are too many.", f"At most {MOST} are asked about at once.")
+        raise CommandError(f"{count} combinations are too many.", f"Give fewer values: {MOST} combinations at most.")
     combinations = [dict(zip(values, combination, strict=True)) for combination in product(*values.values())]
     admitted = [combination for combination in combinations if shape.where is None or number(shape.where, combination)]
     if not admitted:
-        raise CommandError(f"--where `{shape.where}` is false for all {count} combinations.", "Weaken it.")
+        raise CommandError(
+            f"--where `{shape.where}` is false for all {count} combinations.", "Change the condition or the values."
+        )
     return [Tuning(combination, _launch(combination, shape, launch)) for combination in admitted]
 
 

@@ -96,6 +96,6 @@ def measured(subject: Subject, values: Values) -> Measured:
     set_by_hand = {control.key: values.get(control.key, control.value) for control in camping_controls(subject)}
     counters = {name: set_by_hand[f"camp.{name}"] for name in COUNTERS}
     if not any(counters.values()):
-        raise InputError("No transaction is counted.", "Set at least one of the counters.")
+        raise InputError("Every counter is 0.", "Set at least one of the counters.")
     grid, block, warps = (round(set_by_hand[f"camp.{name}"]) for name in ("grid", "block", "warps"))
     return Measured(counters, grid, block, warps, set_by_hand["camp.time_ms"] / THOUSAND or None)

@@ -174,14 +174,14 @@ def _value(value: Any, hint: Any, place: str) -> Any:
     if isinstance(value, list):
         inner = next((part for part in typing.get_args(hint) if dataclasses.is_dataclass(part)), None)
         if inner is None:
-            raise InputError(f"{place} is a list.", "Give a number.")
+            raise InputError(f"{place} is a list, not a number.", "Give a number.")
         return tuple(_record(item, inner, place) for item in value)
     if isinstance(value, dict):
         if not (isinstance(origin, type) and issubclass(origin, Mapping)):
-            raise InputError(f"{place} is a table.", "Give a number.")
+            raise InputError(f"{place} is a table, not a number.", "Give a number.")
         return value
     if origin in (dict, tuple) or "Mapping" in str(hint):
-        raise InputError(f"{place} is one number.", "Give a table, or a list of tables.")
+        raise InputError(f"{place} is a number, not a table.", "Give a table, or a list of tables.")
     return value
 
 

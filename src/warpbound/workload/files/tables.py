@@ -239,12 +239,12 @@ def _check_access(access: Access, place: str) -> None:
         foreign = (*foreign, "l1_hit")
     for key in foreign:
         if getattr(access, key) is not None:
-            raise InputError(f"{place}.{key} does not go with kind '{access.kind}'.", f"Remove {key}.")
+            raise InputError(f"{place}.{key} is not possible with kind '{access.kind}'.", f"Remove {key}.")
 
 
 def _check_latency(latency: Latency, place: str) -> None:
     if latency.parts is None and latency.phases is None:
-        raise InputError(f"{place} says nothing.", "Give parts by cause, or phases.")
+        raise InputError(f"{place} has neither parts nor phases.", "Give parts by cause, or phases.")
     _one_of(latency, ("parts", "phases"), place)
     for order, phase in enumerate(latency.phases or ()):
         here = f"{place}.phases[{order}]"
@@ -252,7 +252,7 @@ def _check_latency(latency: Latency, place: str) -> None:
             raise InputError(f"{here} has neither from nor cycles.", 'Give from = "dram", or cycles = NUMBER.')
         if phase.level is not None and (phase.cycles is not None or phase.cause is not None):
             wrong = "cycles" if phase.cycles is not None else "cause"
-            raise InputError(f"{here}.{wrong} does not go with from.", f"Remove {wrong}, or from.")
+            raise InputError(f"{here}.{wrong} is not possible together with from.", f"Remove {wrong}, or from.")
         if phase.loads is not None and phase.level not in GLOBAL_LEVELS:
             raise InputError(f"{here}.loads is for global loads.", 'Give from = "dram", "l2" or "l1" with it.')
 
