@@ -2,7 +2,7 @@
 
 
 class WarpboundError(Exception):
-    """Base of every error that a caller can cause; `reason` says what is wrong, `hint` how to correct it."""
+    """Base of every error that a caller can cause; `reason` states what is wrong, `hint` how to correct it."""
 
     def __init__(self, reason: str, hint: str = "") -> None:
         between = "" if reason.endswith("\n") else " "  # a compiler's log is printed on separate lines

@@ -325,7 +325,7 @@ def _dtype_name(array: NDArray[Any], where: Where) -> str:
 
 
 def scalar_of(value: Scalar | None, dtype: str | None, where: Where) -> Scalar:
-    """`value` as `dtype` holds it; None stands for any type of up to 64 bits."""
+    """`value` as `dtype` holds it; None represents any type of up to 64 bits."""
     if value is None or (dtype is not None and isinstance(value, bool) != (dtype == "bool")):
         hint = "A bool is true or false, anything else a number."
         raise where.refusal("value", f"{value} is no {dtype}.", hint)

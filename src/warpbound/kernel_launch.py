@@ -347,7 +347,7 @@ def _merged(own: tuple[Argument, ...], new: tuple[Argument, ...]) -> tuple[Argum
 
 
 def _key(argument: Argument, order: int) -> int:
-    """The position that an argument stands for: its own, or its place in the list."""
+    """The position that an argument represents: its own, or its place in the list."""
     return order if isinstance(argument.name, str) else argument.name
 
 

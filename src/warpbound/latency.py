@@ -142,7 +142,7 @@ def waits(
     extra: Callable[[int], float] = lambda _: 0.0,
     far: Callable[[int], float] = lambda _: 0.0,
 ) -> tuple[Wait, ...]:
-    """One Wait per instruction; `level_shares(index)` says which levels serve the load at that index.
+    """One Wait per instruction; `level_shares(index)` states which levels serve the load at that index.
 
     far : share of the load's L2 sectors, by index, that is not on the reader's side.
     extra : wavefronts that bank conflicts add to the access of shared memory at an index; its data come as many

@@ -132,7 +132,7 @@ class Residency:
 class ResidencySweep:
     """The same for arrays of launches; every array has the broadcast shape.
 
-    limiters and next_step are object arrays of tuples; `binds` says the same as a mask per limiter.
+    limiters and next_step are object arrays of tuples; `binds` states the same as a mask per limiter.
     """
 
     blocks_per_sm: IntArray

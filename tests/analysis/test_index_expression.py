@@ -209,7 +209,7 @@ def test_one_gpu_has_its_own_rules() -> None:
         ("a[010]", {}, "is not an index expression"),
         ("a\0[1]", {}, "is not an index expression"),
         ("(a+1)[threadIdx.x]", {}, "does not begin with the name of an array"),
-        ("a[threadIdx.x / n]", {}, "depends on a value that is not known"),
+        ("a[threadIdx.x / n]", {}, "depends on an unknown value"),
         ("a[threadIdx.x / n]", {"n": 0}, "divides by zero"),
         ("a[threadIdx.x << n]", {"n": 99}, "shifts by less than 0 or more than 31"),
         ("a[" + "-" * 500 + "1]", {}, "At most 400 are read"),

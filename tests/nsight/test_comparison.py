@@ -157,7 +157,7 @@ def test_refusals(report: str, tmp_path: Path) -> None:
         (("compare", report, "--kernel", "other"), FAILED, "It holds: 0"),
         (("compare", unknown), FAILED, "NVIDIA Nothing 1 is not in the catalogue"),
         (("analyze", report, "--grid", "4"), COMMAND, "--grid cannot change them"),
-        (("analyze", "kernel.cu", "--launch-index", "1"), COMMAND, "--launch-index names a launch of an Nsight Compute report"),
+        (("analyze", "kernel.cu", "--launch-index", "1"), COMMAND, "--launch-index names a launch of an Nsight"),
         (("analyze", report, "kernel.cu"), COMMAND, "given together"),
     ):
         refused = ask(*words)

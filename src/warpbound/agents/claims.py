@@ -1,6 +1,6 @@
 """Whether a claimed rate is possible, given the pins and pipes of the board and the kernel's own traffic.
 
-Source   the board's DRAM bandwidth is that of its pins, as the catalogue says; its peak per type is that of the
+Source   the board's DRAM bandwidth is that of its pins, as the catalogue states; its peak per type is that of the
          roofline's adapter. Rates of caches and shared memory are not judged.
 """
 

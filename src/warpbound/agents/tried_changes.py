@@ -31,7 +31,7 @@ class Resources:
 @dataclass(frozen=True)
 class TriedVariant:
     """One change. gain > 1 is faster. results : "equal" (every byte), "rounding" (off by `error`, relative to the
-    largest result of an array), "different", "untested" (no gain, so not executed), "refused" (`reason` says why).
+    largest result of an array), "different", "untested" (no gain, so not executed), "refused" (`reason` states why).
 
     option : words for the command line or the launch. diff : of the source, unified; "" where it stays.
     """

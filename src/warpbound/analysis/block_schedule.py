@@ -57,7 +57,7 @@ def block_paths(trace: Trace, sample: Sample, mean: float) -> BlockPaths | None:
     """The paths of all blocks of the grid from those of the sample; None where the classes were not evaluated.
 
     mean : instructions of the mean warp. A class without a sampled block lies between its neighbours by length. Where
-    data decide, each block of a large sample stands for those around it, by its weight.
+    data decide, each block of a large sample represents those around it, by its weight.
     """
     if sample.of_grid is None or sample.class_length is None:
         return None

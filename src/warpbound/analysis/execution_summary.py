@@ -79,7 +79,7 @@ class Observed:
 
 
 def execution(program: Program, work: Workload, observed: Observed, x: LaunchFacts) -> Execution:
-    """Summary for the mean warp of the launch, unless a key says otherwise."""
+    """Summary for the mean warp of the launch, unless a key states otherwise."""
     classes = hong_kim_2009.known(x)
     phases = work.phases
     conflicts = [_bank_conflict(instruction) for instruction in program.instructions]

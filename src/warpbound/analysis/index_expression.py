@@ -27,7 +27,7 @@ from warpbound.result.index_expression import (
 
 HALF = 16
 SIZES_B = (1, 2, 4, 8, 16)
-RULES = (  # what it is called, sm number that stands for it, caching
+RULES = (  # what it is called, sm number that represents it, caching
     ("1.0, 1.1", 10, "l2"),
     ("1.2, 1.3", 12, "l2"),
     ("2.x through L1", 20, "l1"),

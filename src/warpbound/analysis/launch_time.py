@@ -26,7 +26,7 @@ class LaunchTime:
     """The prediction for one launch.
 
     time_s, interval_s, bottleneck, warp_instructions (of the whole launch) : None where blocks could not be executed;
-    why_not says why. assumed : sentences.
+    why_not states why. assumed : sentences.
     """
 
     blocks_per_sm: int

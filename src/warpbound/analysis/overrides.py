@@ -9,7 +9,7 @@ from warpbound.quick_dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Setting:
-    """One --set; `value` is in the catalogue's unit for the parameter, an empty `gpu` stands for all."""
+    """One --set; `value` is in the catalogue's unit for the parameter, an empty `gpu` represents all."""
 
     word: str
     gpu: str

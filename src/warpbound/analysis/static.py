@@ -110,7 +110,8 @@ class Work:
 
 
 def static_work(case: Case) -> Work:
-    """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes say so.
+    """Work with every access served by DRAM, and coalesced where the code does not give its addresses; notes state
+    this.
 
     If a kernel takes longer than `static_patience`, the result is incomplete and has a note.
     """

@@ -17,7 +17,7 @@ from warpbound.program.registers import lane_bytes
 Banks = Mapping[int, NDArray[np.uint32]]
 Place = tuple[int, int, int]  # bank, first word, last word + 1
 _WIDE = 8  # registers of one operand, where the compiler's own number is not known
-ANY = -1  # stands for every bank and for every word
+ANY = -1  # represents every bank and for every word
 
 
 class CodeFacts:

@@ -219,7 +219,7 @@ def _store_float(here: Site, target: str, reader: Read) -> Handler:
 
 @executes("F2FP UF2FP")
 def pack_floats(here: Site) -> Handler:
-    """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half; FP8 as float8 says."""
+    """F2FP.PACK_AB: two float32 rounded to FP16 or BF16, the first in the upper half; FP8 as in float8."""
     if here.has(*float8.FORMATS):
         return float8.convert(here)
     if here.has("E8"):

@@ -60,7 +60,7 @@ class DeviceHeap:
 
 def uses_heap(program: Program) -> bool:
     """Whether the kernel's code calls malloc or free: it moves the place of their address in the compiler's bank to a
-    register, as a number or as the lower half of a result of HFMA2. Equal numbers may stand for something else."""
+    register, as a number or as the lower half of a result of HFMA2. Equal numbers may represent something else."""
     places = {fixup.offset for fixup in program.fixups if fixup.symbol in _CALLS} if program.has_calls else set()
     moves = (x for x in program.instructions if x.traits.affine == "move" or x.opcode == "HFMA2") if places else ()
     return not places.isdisjoint({_moved(x) for x in moves})

@@ -39,7 +39,7 @@ def flush(v: Value) -> Value:
 
 
 def source(operand: Operand, here: Site) -> Read:
-    """A float32 source, flushed where the instruction says so."""
+    """A float32 source, flushed to zero where the instruction has .FTZ."""
     reader = single(operand, here)
     if not here.has("FTZ"):
         return reader

@@ -110,7 +110,7 @@ def _half(operand: Operand, here: Site, shift: int) -> Read:
 
 
 def _unpack(here: Site, half_of: Callable[[NDArray[np.uint32]], NDArray[np.uint32]], apart: int) -> Handler:
-    """half_of : the 16 bits of the number that a code, in the lowest bits of a word, stands for."""
+    """half_of : the 16 bits of the number that a code, in the lowest bits of a word, represents."""
     codes, write = _halfword(here.sources[0], here), write_words(here.output)
 
     def handler(x: State) -> None:
@@ -175,5 +175,5 @@ def _bfloat_of_power(code: NDArray[np.uint32]) -> NDArray[np.uint32]:
 
 
 def powers_of_two(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
-    """The numbers that scales of UE8M0 stand for."""
+    """The numbers that scales of UE8M0 represent."""
     return np.where(codes == POWER_NAN, np.nan, np.exp2(codes.astype(np.float64) - POWER_BIAS))

@@ -49,7 +49,7 @@ def nothing(here: Site) -> Handler:
 
 @executes("USETMAXREG")
 def resize_register_file(here: Site) -> Handler:
-    """USETMAXREG: a warp gives registers back, or asks for more until its predicate says that it has them: at once."""
+    """USETMAXREG: a warp gives registers back, or requests more until its predicate is true: at once."""
     first = here.instruction.operands[0]
     granted = write_predicate(first if first.kind == "uniform_predicate" else None)
     return lambda x: granted(x, TRUE)

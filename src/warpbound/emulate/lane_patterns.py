@@ -1,6 +1,6 @@
 """Warp-wide accesses in little memory: each is a base address and a pattern of lanes, and few patterns are different.
 
-Patterns are told apart by a 64-bit sum; two of them meet with a probability below 1e-9 per million accesses.
+Patterns are distinguished by a 64-bit sum; two of them meet with a probability below 1e-9 per million accesses.
 """
 
 from collections.abc import Sequence
@@ -58,7 +58,7 @@ def packed(addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None) -> P
 def _bases_and_sums(
     addresses: NDArray[np.uint64], active: NDArray[np.bool_] | None
 ) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
-    """The base of each access and the sum by which patterns are told apart, (n,) each."""
+    """The base of each access and the sum by which patterns are distinguished, (n,) each."""
     by_c = native.lane_sums(addresses, active, ALIGNMENT_B, _LANE_FACTORS, int(_INACTIVE))
     if by_c is not None:
         return by_c

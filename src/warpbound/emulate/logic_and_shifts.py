@@ -56,7 +56,7 @@ def truth_table(table: int, a: Value, b: Value, c: Value) -> Value:
 
 @executes("LOP3 ULOP3")
 def logic(here: Site) -> Handler:
-    """LOP3.LUT; the predicate output says whether any bit is set, joined to the predicate input."""
+    """LOP3.LUT; the predicate output states whether any bit is set, joined to the predicate input."""
     a, b, c = (integer(source, here) for source in here.sources[:3])
     table = int(here.sources[3].value)
     write = write_words(here.output)

@@ -47,8 +47,8 @@ def _joined(parts: Value) -> Value:
 
 
 def minimum(here: Site) -> Handler:
-    """VIMNMX, VIMNMX3 and VIADDMNMX of parts; .RELU puts 0 under the result. Predicates say, the lower half's first,
-    where the result is the first source's."""
+    """VIMNMX, VIMNMX3 and VIADDMNMX of parts; .RELU makes negative results 0. Predicates, the lower half's first, are
+    true where the result is the first source's."""
     kind = _kind(here)
     reads = [raw(source, here) for source in here.sources[:3]]
     choose, write = predicate(here.predicates_in[-1], here), write_words(here.output)

@@ -30,7 +30,7 @@ def uneven_loops(
 ) -> tuple[int, ...]:
     """Source lines of the loops whose trip counts depend on `blockIdx` or data, and of loops that no warp entered.
 
-    executions : times each sampled warp that stands for others issued each instruction, shape (w, instructions).
+    executions : times each sampled warp that represents others issued each instruction, shape (w, instructions).
     numbers : the instructions that read `blockIdx`; none if the sample has blocks of every class that it makes.
     reach : as of `value_dependence.tainted_before`.
     """

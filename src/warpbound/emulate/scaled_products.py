@@ -3,7 +3,7 @@ more operands, UTCOMMA.
 
 A scale is a byte for 32 neighbours along the depth of a row of A or a column of B, or for 16 (.4X): 2 ** (code - 127),
 or E4M3 without its sign (UE4M3). It lies in tensor memory: of row r in row r % 32 and column r // 32; the instruction
-descriptor says in which byte of the cell. The factors are multiplied by their scales first; sums are taken in float64
+descriptor states in which byte of the cell. The factors are multiplied by their scales first; sums are taken in float64
 and rounded once, as without scales.
 
 Source   PTX ISA, "Instruction descriptor" of .kind::mxf8f6f4 and .kind::mxf4, "Scale factor ID", "Layout

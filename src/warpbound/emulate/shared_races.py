@@ -58,7 +58,7 @@ def unchecked(program: Program) -> str:
 
 
 def shared_races(program: Program, launch: Launch, blocks: Sequence[int]) -> tuple[Race, ...]:
-    """Races in these blocks of a launch, one for each pair of instructions; none where `unchecked` says why not.
+    """Races in these blocks of a launch, one for each pair of instructions; none where `unchecked` states why not.
 
     Raises InputError where a block does not run to its end.
     """

@@ -1,7 +1,7 @@
 """The left factor of a sparse product (mma.sp): registers hold half of its numbers, metadata give their places.
 
-A code of 4 bits stands for a chunk of a row: 4 numbers of 8 or 16 bits, of which two are kept (two bits each say
-which), 2 numbers of TF32 with one kept (its code is that of its two halves), or 8 numbers of 4 bits with two pairs
+A code of 4 bits represents a chunk of a row: 4 numbers of 8 or 16 bits, of which two are kept (two bits give
+each place), 2 numbers of TF32 with one kept (its code is that of its two halves), or 8 numbers of 4 bits with two pairs
 kept.
 
 Source   PTX ISA, "Sparse matrix storage" (chunks, codes, selector). Which lanes have the metadata of row r is printed

@@ -1,4 +1,4 @@
-"""Addresses of variables inside instructions: the loader writes them into the code, as `MOV R2, 32@lo(table)` says."""
+"""Addresses of variables inside instructions: the loader writes them into the code, as in `MOV R2, 32@lo(table)`."""
 
 import re
 from collections.abc import Mapping

@@ -29,7 +29,7 @@ from warpbound.quick_dataclasses import dataclass
 
 ROWS, COLUMNS = 128, 512
 _UNIT = 32  # columns that are allocated together
-_WORDS = ROWS * COLUMNS + UNIT_B  # the last one says which units are taken
+_WORDS = ROWS * COLUMNS + UNIT_B  # the last one states which units are taken
 _COUNT = re.compile(r"x(\d+)$")
 _REGISTERS = {"16dp128bit": 2, "16dp256bit": 4}  # of a lane for .x1
 _PACKED = frozenset({"PACK16BIT", "EXPAND16BIT"})

@@ -1,8 +1,8 @@
 """Copies from shared to tensor memory (tcgen05.cp): UTCCP, which brings the scales of products there.
 
-Source   PTX ISA, "tcgen05.cp": shapes, and which rows are repeated. A descriptor of 64 bits says where the rows lie, as
-         that of a factor whose depth is its bytes. Of a pair, each block copies from its own shared memory to its own
-         tensor memory.
+Source   PTX ISA, "tcgen05.cp": shapes, and which rows are repeated. A descriptor of 64 bits gives the place of the
+         rows, as for a factor whose depth is its bytes. Of a pair, each block copies from its own shared memory to its
+         own tensor memory.
 Models   A copy is done at once.
 Omits    Refused: copies that unpack 4 or 6 bits to 8.
 """

@@ -1,12 +1,11 @@
 """Matrix products into tensor memory (tcgen05.mma): UTCHMMA, UTCQMMA, UTCIMMA.
 
-One thread starts a product: D, in tensor memory, is A B, or A B + D. A lies in shared memory, where a descriptor of 64
-bits says, or in tensor memory; B lies in shared memory. A word of 32 bits, the instruction descriptor, gives types and
-shape.
-Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented. A sum in FP16
-takes the lower half of its cell.
+One thread starts a product: D, in tensor memory, is A B, or A B + D. A lies in tensor memory, or in shared memory at
+the place that a descriptor of 64 bits gives; B lies in shared memory. A word of 32 bits, the instruction descriptor,
+gives types and shape. Sums are taken in float64 and rounded once; the hardware's own order and truncation are not
+documented. A sum in FP16 takes the lower half of its cell.
 
-The left factor may be sparse (.sp): a half of it is kept, and metadata in tensor memory say where it belongs.
+The left factor may be sparse (.sp): half of it is kept, and metadata in tensor memory give the places.
 A pair of blocks (.2CTA) multiplies together: each has the rows of A that it computes, and half of the columns of B.
 
 Products with scales are those of scaled_products. FP6 and FP4 lie in shared memory as FP8 would, but each 16 neighbours
@@ -64,8 +63,8 @@ _FEW_ROWS, ALL_ROWS = 64, 128  # that a block computes
 
 @dataclass(frozen=True)
 class Shape:
-    """What an instruction descriptor says. rows : of A and of the sum in each block; columns : of the sum; sums : its
-    type; blocks : 2 for a pair; sparse : 1 if half of each row of A is kept."""
+    """The fields of an instruction descriptor. rows : of A and of the sum in each block; columns : of the sum; sums :
+    its type; blocks : 2 for a pair; sparse : 1 if half of each row of A is kept."""
 
     first: Element
     second: Element

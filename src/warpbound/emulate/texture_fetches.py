@@ -216,7 +216,7 @@ def _filtered(x: State, texture: Texture, at: list[NDArray[np.float32]], slices:
 
 
 def _reader(x: State, texture: Texture, slices: Places | None) -> Callable[[list[Places]], list[Words]]:
-    """Reads texels at places inside or outside, as the texture's address modes say."""
+    """Reads texels at places inside or outside, by the texture's address modes."""
     def read(places: list[Places]) -> list[Words]:
         inside = np.ones(len(places[0]), np.bool_)
         axes: list[Places] = []

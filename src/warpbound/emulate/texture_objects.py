@@ -171,7 +171,7 @@ def address_mode(sampling: Sampling, axis: int) -> Address:
 
 
 def placed(index: Places, size: int, mode: Address) -> tuple[Places, NDArray[np.bool_]]:
-    """The texels along an axis that stand for any index, and where there is one: a border has none."""
+    """The texels along an axis that represent any index, and where there is one: a border has none."""
     if mode == "wrap":
         return index % size, np.ones(len(index), np.bool_)
     if mode == "mirror":

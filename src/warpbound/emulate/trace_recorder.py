@@ -86,7 +86,7 @@ class Recording:
         self.log: list[int] = []
         self.issued = 0  # instructions that groups have executed, without those of `log`
         self.weights = [0 if at in removable else _weight(each.traits) for at, each in enumerate(instructions)]
-        self.products = 0  # the instructions that products and copies stand for
+        self.products = 0  # the instructions that products and copies represent
         self.when_long: Callable[[Recording], None] | None = None  # called once, after LONG instructions
         self.seen: list[tuple[str, Piece]] | None = None  # the accesses since it was emptied, where somebody wants them
         self._turn = -1

@@ -36,7 +36,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import predicate_mask, reads, writes
 from warpbound.quick_dataclasses import dataclass
 
-_UNKNOWN_WIDTH = 16  # registers that an operand may stand for where `registers` does not know its width
+_UNKNOWN_WIDTH = 16  # registers that an operand may represent where `registers` does not know its width
 _KNOWN = frozenset({
     "integer", "predicate", "float", "conversion", "matrix", "collective", "special_register", "load", "store", "copy",
     "constant", "branch", "exit", "convergence", "target", "fence", "cache_control", "scheduling", "bulk_copy",
@@ -243,7 +243,7 @@ def _guard(instruction: Instruction) -> str:
 
 
 def _widths_known(instruction: Instruction) -> bool:
-    """Whether `registers` knows how many registers each operand stands for."""
+    """Whether `registers` knows how many registers each operand represents."""
     traits, modifiers = instruction.traits, set(instruction.modifiers)
     if traits.kind in ("atomic", "reduction"):
         return "CAS" not in modifiers

@@ -1,9 +1,9 @@
 """Matrix products of a warpgroup (Hopper's wgmma): HGMMA, QGMMA, IGMMA.
 
 Four warps multiply A, 64 rows from shared memory or registers, by B from shared memory. Warp w of the four holds rows
-16 w to 16 w + 15 of the sum, as a warp's own product of 16 rows would, for every 8 columns. A 64-bit descriptor says
+16 w to 16 w + 15 of the sum, as a warp's own product of 16 rows would, for every 8 columns. A 64-bit descriptor states
 where a factor lies: start, two strides and a swizzle. The product is there at once; the kernel's fences and waits find
-nothing to do. Of a sparse A (.sp) half is kept; a register of every lane says where it belongs, in each warp as for
+nothing to do. Of a sparse A (.sp) half is kept; a register of every lane states where it belongs, in each warp as for
 mma.sp (`sparse_products`).
 Sums are taken in float64 and rounded once; the hardware's own order and truncation are not documented.
 
@@ -163,7 +163,7 @@ def _selector(operands: Sequence[Operand]) -> int:
 
 @executes("HGMMA QGMMA IGMMA")
 def multiply_warpgroup(here: Site) -> Handler:
-    """D = A B, plus C unless the predicate says that there is none."""
+    """D = A B, plus C unless the predicate states that there is none."""
     instruction = here.instruction
     shape = next(filter(None, map(_SHAPE.match, instruction.modifiers)), None)
     is_known = all(word in _KNOWN or _SHAPE.match(word) for word in instruction.modifiers)

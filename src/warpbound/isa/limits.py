@@ -11,7 +11,7 @@ from warpbound.shipped_tables import shipped_table
 
 @dataclass(frozen=True)
 class Limits:
-    """Capacities and allocation units of one SM; sizes in bytes unless the name says KiB."""
+    """Capacities and allocation units of one SM; sizes in bytes unless the name states KiB."""
 
     compute_capability: str
     max_threads_per_block: int

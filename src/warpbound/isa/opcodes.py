@@ -29,7 +29,7 @@ class OpcodeFacts:
     family: str  # table of families.toml; "unknown" without an entry
     pipe: str  # one of PIPES
     demand: Mapping[str, float]  # unit of one sub-core -> cycle/inst; shared units: SM-wide x 4
-    latency: float | None  # issue to use, cycle; None: the machine's memory parameters say
+    latency: float | None  # issue to use, cycle; None: from the machine's memory parameters
     latency_class: str  # cause to which a wait for it is attributed; see LATENCY_CLASSES
     source: str  # keys of `sources()`: demand's, then latency's where it is another
     how: str  # vendor | measured | published | assumed: the weaker of the two
@@ -118,7 +118,7 @@ def latency(name: str, arch: int) -> Latency:
 
 
 def sources() -> Mapping[str, str]:
-    """Source key -> what it stands for."""
+    """Source key -> what it represents."""
     books = (_load(_EARLY + "families"), _load(_LATER + "families"))
     return {key: source["text"] for book in books for key, source in book["sources"].items()}
 

@@ -31,7 +31,7 @@ WIDTHS = (
     "converted",  # by the types that the modifiers name
     "matrix",  # by the shape of the product: its elements are spread over the lanes
     "warpgroup",  # by the shape of the product of four warps
-    "columns",  # as many as the opcode says: .x32
+    "columns",  # as many as the opcode states: .x32
     "matrices",  # one for each 8 x 8 matrix: 1, 2 or 4
     "texture",  # four at most
     "special",  # two, with .32 one
@@ -49,7 +49,7 @@ _PUBLISHING = _STORING - {"atomic"} | { "barrier", "call", "trap"}
 
 @dataclass(frozen=True)
 class Traits:
-    """One opcode; opcodes.toml says what the keys mean.
+    """One opcode; opcodes.toml states what the keys mean.
 
     kind : one of KINDS. families, early_families : the most demanding first.
     spaces : memory that the address operands point to, in printed order; a generic address counts as global.
@@ -142,7 +142,7 @@ def entries() -> dict[str, Any]:
 
 
 def pipe_example(pipe: str) -> str | None:
-    """The opcode whose cycles stand for the width of a pipe; None where a pipe has none."""
+    """The opcode whose cycles represent the width of a pipe; None where a pipe has none."""
     examples: Mapping[str, str] = entries()["pipe_example"]
     return examples.get(pipe)
 

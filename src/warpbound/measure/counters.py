@@ -182,7 +182,7 @@ def compare(
 
 
 def table(rows: Iterable[Compared]) -> list[str]:
-    """One line per count; the last line says how many agree."""
+    """One line per count; the last line states how many agree."""
     rows = list(rows)
     lines = [
         f"{row.kernel:16s} {row.count:24s} counted {row.by_hardware:14.0f}  emulated {row.emulated:14.0f}  "

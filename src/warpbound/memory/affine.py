@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from warpbound.distinct_values import distinct
 from warpbound.quick_dataclasses import dataclass
 
-Monomial = tuple[str, ...]  # names of unknowns, sorted; () stands for the constant part
+Monomial = tuple[str, ...]  # names of unknowns, sorted; () represents the constant part
 Words = np.int64 | NDArray[np.int64]  # a coefficient: one for all threads, or (warps, 32)
 
 ALIGNED = "="  # first letter of unknowns taken to be multiples of what matters: bases of arrays, row lengths

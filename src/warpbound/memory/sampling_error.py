@@ -3,10 +3,10 @@
 Source   Spread of a mean and of a ratio with a finite population: W. Cochran, "Sampling Techniques", 1977. Random
          groups, here two halves: K. Wolter, "Introduction to Variance Estimation", 1985. Rule of succession: what n
          blocks do not show is the share 1 / (n + 2) of the others.
-Models   Four independent parts. Scatter: the spread of blocks that stand for others, or the difference between two
+Models   Four independent parts. Scatter: the spread of blocks that represent others, or the difference between two
          halves of the sample, each extrapolated by itself, whichever is larger. Drift: the distance of the whole
          sample's result from the mean of the halves, that is, its dependence on the number of sampled blocks. Ends:
-         the first and the last block stand for themselves; where they differ from the others, more blocks may be like
+         the first and the last block represent themselves; where they differ from the others, more blocks may be like
          them (where the last block does a part of the others' work, only those at the far sides of the grid). Order:
          DRAM reads that would be saved if resident blocks came to shared data at different times, as in a gather, and
          not all after the others, as assumed; or if lines that neighbours share were full, whichever is more. DRAM
@@ -38,7 +38,7 @@ BY_AXES = 2  # blocks along each axis that show what adjacent ones share
 
 
 def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
-    """Of the traffic of `sectors`; None with fewer than two blocks that stand for others."""
+    """Of the traffic of `sectors`; None with fewer than two blocks that represent others."""
     past_l1 = sectors.past_l1
     weights = _weights(past_l1)
     if len(weights) >= of_blocks:
@@ -96,7 +96,7 @@ def halves(past_l1: PastL1) -> tuple[Flags, Flags]:
 
 
 def _classes(past_l1: PastL1) -> NDArray[np.int64]:
-    """The class of each sampled block, (b,), below the number of blocks; 0 for all where they are not told apart."""
+    """The class of each sampled block, (b,), below the number of blocks; 0 for all where they are not distinguished."""
     of_class = past_l1.how.of_class
     if of_class is None:
         return np.zeros(len(past_l1.sample.blocks), np.int64)
@@ -143,7 +143,7 @@ def _of(blocks: Flags, of_class: NDArray[np.int64] | None) -> NDArray[np.int64] 
 
 
 def _weights(past_l1: PastL1) -> Reals:
-    """Blocks that each sampled block stands for, (b,)."""
+    """Blocks that each sampled block represents, (b,)."""
     blocks = len(past_l1.sample.blocks)
     weights = past_l1.how.weights
     return np.full(blocks, past_l1.sample.of_blocks / blocks) if weights is None else weights
@@ -198,7 +198,7 @@ def _class_effect(past_l1: PastL1, values: Reals) -> Reals:
 
 
 def _mostly_alone_in_class(past_l1: PastL1, weights: Reals) -> bool:
-    """Whether most blocks that stand for others are the only ones of their class: halves would differ by that alone."""
+    """Whether most blocks that represent others are the only ones of their class: halves would differ by that alone."""
     of_class = past_l1.how.of_class
     if of_class is None:
         return False
@@ -206,7 +206,7 @@ def _mostly_alone_in_class(past_l1: PastL1, weights: Reals) -> bool:
 
 
 def _spread(values: Reals, weights: Reals, like: Reals, effect: Reals | float = 0.0) -> tuple[float, float]:
-    """Standard error of the sum over the launch, from blocks that stand for others, and from those that do not.
+    """Standard error of the sum over the launch, from blocks that represent others, and from those that do not.
 
     effect : the part of each value that is no chance, as its class explains it.
     """

@@ -58,7 +58,7 @@ class How:
     method : "estimate" from stack distances, or "exact", a simulation of every access.
     arrays : (address, bytes) of the launch's arrays in global memory, which bound the data of other blocks;
     None: those of the trace.
-    weights : blocks of the grid that each sampled block stands for, (b,); None: all the same.
+    weights : blocks of the grid that each sampled block represents, (b,); None: all the same.
     grid : blocks along x, y and z, which define neighbours; None: unknown, all in one row.
     of_class : number of the class of blocks that each sampled block is of, (b,); None: all alike.
     length : instructions that the classes' evaluation counts for each sampled block, (b,), by which classes without a

@@ -83,7 +83,7 @@ def _first_of(sectors_of: Sequence[NDArray[np.int64]]) -> NDArray[np.int64]:
 
 
 def _sectors(lanes: NDArray[np.int64], active: NDArray[np.bool_], width: int) -> NDArray[np.int64]:
-    """Each sector of each row once; rows are told apart by the upper bits."""
+    """Each sector of each row once; rows are distinguished by the upper bits."""
     row = np.broadcast_to(np.arange(len(lanes), dtype=np.int64)[:, None] << 50, lanes.shape)
     spans = [(lanes + offset) // SECTOR_B + row for offset in range(0, max(width, 1), SECTOR_B // 2)]
     spans.append((lanes + width - 1) // SECTOR_B + row)

@@ -2,7 +2,7 @@
 
 Source   Rules per access: `coalescing`, `banks`, `requests`. Caches and order: `caches`, `hierarchy`, `served_levels`.
          From the sample to the grid: `footprint`, `dram`, `sampling_error`. Counts as Nsight Compute defines them.
-Models   sm_70 and later. Every count of the sample is scaled by the blocks of the grid that a sampled block stands for.
+Models   sm_70 and later. Every count of the sample is scaled by the blocks of the grid that a sampled block represents.
 Omits    Textures and constants beyond their requests; DRAM pages; compression; the L2 of other GPUs.
 """
 
@@ -67,7 +67,7 @@ def traffic_error(trace: Trace, how: How, requested: Spaces) -> float | None:
 
 
 def _warp_weights(trace: Trace, how: How) -> Reals:
-    """Warps of the launch that each traced warp stands for, (w,)."""
+    """Warps of the launch that each traced warp represents, (w,)."""
     blocks = len(trace.blocks)
     weights = np.full(blocks, trace.of_blocks / blocks) if how.weights is None else how.weights
     return np.asarray(weights[block_of_warp(trace)], dtype=np.float64)
@@ -157,9 +157,9 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, levels: Se
 
 
 def _sampling_error(trace: Trace, how: How, each_space: tuple[Space, ...]) -> float | None:
-    """Standard error of the mean sectors and wavefronts of a block, as a fraction of it; classes are told apart.
+    """Standard error of the mean sectors and wavefronts of a block, as a fraction of it; classes are distinguished.
 
-    None with fewer than two blocks that stand for others.
+    None with fewer than two blocks that represent others.
     """
     if len(trace.blocks) >= trace.of_blocks:
         return 0.0

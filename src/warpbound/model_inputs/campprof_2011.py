@@ -1,8 +1,8 @@
 """Workload and Gpu to CampProf's Inputs: transactions of the launch at the cost of the board's micro-benchmarks.
 
 Assumes   the shipped simulated benchmarks of the board, fitted with a slope for each size; no camping (degree 0), which
-          depends on where blocks write and is no count: `inputs.campprof_2011.degree` says otherwise. What a half-warp
-          touches is one transaction of the next size up to 128 bytes; more is taken to be scattered, 32 bytes each.
+          depends on where blocks write and is no count: `inputs.campprof_2011.degree` gives another. What a half-warp
+          touches is one transaction of the next size up to 128 bytes; more counts as scattered, 32 bytes each.
 """
 
 from functools import cache

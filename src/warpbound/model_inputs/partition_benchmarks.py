@@ -1,7 +1,7 @@
 """CampProf's micro-benchmarks as a table: read from CSV, shipped for boards with known partitions, fitted.
 
 A row is one run: operation (read, write), word_bytes (2, 4, 8), pattern (spread, camped), warps_per_sm, time_s and
-transactions, the transactions of the whole chip. Lines that begin with # say how the table was made.
+transactions, the transactions of the whole chip. Lines that begin with # describe how the table was made.
 """
 
 import csv

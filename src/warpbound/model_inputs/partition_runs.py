@@ -15,7 +15,7 @@ PATTERNS = {0: "camped", 1: "spread"}
 
 
 def read(path: str | Path) -> Benchmarks:
-    """The runs in a file of either kind. InputError says what is wrong, and in a table in which line."""
+    """The runs in a file of either kind. InputError states what is wrong, and in a table in which line."""
     try:
         text = Path(path).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:

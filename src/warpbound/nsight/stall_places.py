@@ -3,7 +3,7 @@
 Source   NVIDIA, Nsight Compute, Kernel Profiling Guide: a sample names the instruction that the warp is to issue next,
          and why it does not. In public reports samples of `barrier` are at the instruction behind BAR.
 Models   Each reason's share of the launch is spread over the instructions: issue by how often they issue; waiting for
-         results by the cycles for which the schedule of one warp waits there, told apart by what it waits for; full
+         results by the cycles for which the schedule of one warp waits there, distinguished by what it waits for; full
          queues over the instructions that enter them.
 Omits    that some instructions cause more waiting in a queue than others, such as an access of many sectors.
 """

@@ -1,9 +1,9 @@
 """What pasted or uploaded code may include: the compiler's own headers, each by its literal name.
 
 Anything else could make the compiler read a file of this machine and print a line of it. The text is not taken apart
-as a compiler would, for a clever text can mislead any such attempt: directives are looked for everywhere, in comments
-and strings too, with every spelling that the language allows. A comment that says `#include "/etc/passwd"` is refused
-without need; that is the price.
+as a compiler would, because a clever text can mislead any such attempt: the check finds directives everywhere, in
+comments and strings too, with every spelling that the language allows. A comment that contains `#include "/etc/passwd"`
+is refused, too, although it could do no harm.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""How to compile CUDA C++: macros, folders, options, the compiler; and what the options say of the target."""
+"""How to compile CUDA C++: macros, folders, options, the compiler; and the target that the options name."""
 
 import os
 import re

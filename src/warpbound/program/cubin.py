@@ -43,7 +43,7 @@ class KernelFacts:
     parameter_base: int
     parameters: tuple[tuple[int, int], ...]  # (offset in the parameter area, size), in order
     constants: dict[int, bytes] = field(repr=False, default_factory=dict)
-    cluster: tuple[int, int, int] | None = None  # blocks of a cluster, where __cluster_dims__ says so
+    cluster: tuple[int, int, int] | None = None  # blocks of a cluster, where __cluster_dims__ gives it
 
 
 @dataclass(frozen=True)

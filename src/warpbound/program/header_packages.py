@@ -1,4 +1,4 @@
-"""Which package has a header, for the sentence that says what is missing."""
+"""Which package has a header, for the sentence that states what is missing."""
 
 import re
 

@@ -31,7 +31,7 @@ PARSING_S = 30.0  # of processor time for a file with its headers
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
 _ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"
 _LIMITS = r"__(?:cluster_dims|block_size|maxnreg|(?:builtin_)?align)__"
-_LIMITING = re.compile(  # macros that stand for limits of a launch alone
+_LIMITING = re.compile(  # macros that represent limits of a launch alone
     rf"^[ \t]*#[ \t]*define[ \t]+(\w+)(?:\([^()\n]*\))?(?:[ \t]*(?:{_LIMITS}|__launch_bounds__){_ARGUMENTS})+[ \t]*$",
     re.M,
 )
@@ -75,7 +75,7 @@ _NAMES = frozenset({"identifier", "type_identifier", "field_identifier", "namesp
 
 @dataclass(frozen=True)
 class Source:
-    """A source file, split into device code and what the host part says about kernels.
+    """A source file, split into device code and what the host part states about kernels.
 
     device : the device code with its lines in place. headers : the same of the user's headers, by name.
     kernels : its kernels as written. instances : the instances that the host launches or that are spelled out,
@@ -107,7 +107,7 @@ class _Item:
 def split_host_code(
     text: str, headers: Mapping[str, str], known_header: Callable[[str], bool], instance: str = ""
 ) -> Source:
-    """Blank the host parts of `text` and of `headers`; `known_header` says whether <name> can be included.
+    """Blank the host parts of `text` and of `headers`; `known_header` states whether <name> can be included.
 
     instance : a name expression of a kernel that is asked for; the types that it names stay.
 

@@ -1,4 +1,4 @@
-"""The template instances that launches in host code stand for.
+"""The template instances that launches in host code represent.
 
 Constants and types of the function around the launch take the place of their names; template arguments that the launch
 leaves out are deduced from the types of its arguments, as far as declarations in that function tell them. A device
@@ -34,7 +34,7 @@ class _Scope:
 
 
 def spelled_out(root: Any, kernels: Sequence[Signature]) -> dict[str, tuple[str, ...]]:
-    """Name expression or bare name as launched, without blanks -> the instances that it stands for.
+    """Name expression or bare name as launched, without blanks -> the instances that it represents.
 
     Only what differs from the text; a bare name whose template arguments cannot be deduced is not there.
     """

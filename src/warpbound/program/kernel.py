@@ -55,7 +55,7 @@ class Program:
     arch : 90 for sm_90, the architecture the code was built for; features : `a` or `f` for sm_90a or sm_100f.
     proxy_isa : `sm_75` where that code stands in for the machine's own.
     registers : per thread. shared_bytes : static, per block, without the driver's reserve.
-    local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) as the compiler says.
+    local_bytes : stack frame per thread. spills : (bytes stored, bytes loaded) by the compiler's log.
     parameter_base : where the parameters begin in constant bank 0, bytes.
     labels : addresses that carry a label. functions : those where a device function begins.
     max_threads, threads_required : the most and the exact number of threads of a block. cluster : blocks of a cluster,
@@ -113,7 +113,7 @@ class Program:
 
     @cached_property
     def tensor_columns(self) -> int:
-        """Columns of tensor memory that a block allocates, as far as the code says."""
+        """Columns of tensor memory that a block allocates, as far as the code gives them."""
         return tensor_columns(self.instructions)
 
     @property

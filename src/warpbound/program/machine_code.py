@@ -43,7 +43,7 @@ def _decoded(kernels: bytes) -> tuple[Program, ...]:
 
 @cache
 def _reader() -> str:
-    """Size and time of change of the files that say how machine code is read, and what the records hold."""
+    """Size and time of change of the files that define how machine code is read and what the records hold."""
     files: list[tuple[str, int, int]] = []
     for package in ("program", "isa"):
         with os.scandir(os.path.join(os.path.dirname(__file__), os.pardir, package)) as entries:

@@ -153,7 +153,7 @@ class Job:
 
 
 def _telling(log: str) -> Iterator[str]:
-    """The lines of a log that say more than numbers about kernels."""
+    """The lines of a log that hold more than statistics of kernels."""
     return (line.strip() for line in log.splitlines() if line.strip() and not line.startswith("ptxas info"))
 
 

@@ -106,7 +106,7 @@ class Reader:
         self.low = None
 
     def _source_line(self, line: str) -> None:
-        """One `//##` line per level of inlining, the innermost first; each says where it was inlined itself."""
+        """One `//##` line per level of inlining, the innermost first; each states where it was inlined itself."""
         match = _PLACE.search(line)
         if match:
             place = Place(match[1], int(match[2]))

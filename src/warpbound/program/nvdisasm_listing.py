@@ -15,7 +15,7 @@ from warpbound.quick_dataclasses import dataclass
 _TARGET = re.compile(r"^\s*\.target\s+sm_(\d+)([af]?)")
 _SECTION = re.compile(r'^\s*\.section\s+"?\.text\.([^",]+)')
 _OTHER_SECTION = re.compile(r"^\s*\.section\s")
-_TABLE = "BRANCH_TARGETS"  # what nvdisasm says behind an indirect branch
+_TABLE = "BRANCH_TARGETS"  # what nvdisasm states behind an indirect branch
 _TARGET_NAME = re.compile(r"`\(([^)@\s]+)")
 
 

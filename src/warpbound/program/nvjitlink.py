@@ -62,7 +62,7 @@ def link(
 ) -> Linked:
     """Link inputs of one kind, and relocatable cubins that they call, to one cubin.
 
-    Raises MissingTool without the library. Where it breaks down or takes longer than TIMEOUT_S the log says so.
+    Raises MissingTool without the library. Where it breaks down or takes longer than TIMEOUT_S the log states this.
     """
     task = msgspec.msgpack.encode(Task(kind, list(inputs), list(flags), list(callees)))
     try:

@@ -1,7 +1,7 @@
 """Names and headers that nvcc has and NVRTC lacks: those of cuda_runtime.h, and headers that only host code needs.
 
 nvcc includes cuda_runtime.h before every file, and with it the C library's limits, types and mathematics (CUDA C++
-Programming Guide, "Compilation with NVCC"). The compiler's log says which of these a file misses.
+Programming Guide, "Compilation with NVCC"). The compiler's log states which of these a file misses.
 """
 
 import re

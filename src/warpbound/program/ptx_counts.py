@@ -94,7 +94,7 @@ def count_ptx(
 
     trips : label of a loop -> how often it runs per entry. uncoalesced : lines whose accesses take several
     transactions; None for all.
-    Raises InputError where a text is no PTX, or a label or line is not what it is said to be.
+    Raises InputError where a text is no PTX, or a label is no loop, or a line no access.
     """
     bodies = [body for body in _bodies(text, source) if body.statements]
     if not bodies:

@@ -21,7 +21,7 @@ class RegisterSets:
 
 
 def register_sets(instructions: Sequence[Instruction]) -> RegisterSets:
-    """The sets of a kernel's instructions, and the bits that stand for its registers."""
+    """The sets of a kernel's instructions, and the bits that represent its registers."""
     bits: dict[str, int] = {}
 
     def as_set(names: tuple[str, ...]) -> int:

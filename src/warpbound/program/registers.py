@@ -17,7 +17,7 @@ _LANE_BYTES = {
 }  # fmt: skip
 _MATRIX_ROW_B = 16  # LDSM and STSM: each lane addresses a row of 8 halves
 _BULK_B = 16  # of a bulk copy, which no lane makes alone: its trace has 32 pieces of so many bytes in a row
-_ELEMENT_BITS = {"fp16": 16, "fp8": 8, "fp4": 4, "int8": 8, "int1": 1, "fp64": 64}  # unless a modifier says so
+_ELEMENT_BITS = {"fp16": 16, "fp8": 8, "fp4": 4, "int8": 8, "int1": 1, "fp64": 64}  # unless a modifier gives another
 _SUM_BITS = {"int8": 32, "int1": 32, "fp64": 64}  # of others 32 with .F32, else 16
 _ELEMENTS = {"TF32": 32, "S4": 4, "U4": 4}
 _SHAPE = re.compile(r"(16|8)x?8x?(4|8|16|32|64|128|256)$")  # rows, (columns,) depth
@@ -281,7 +281,7 @@ def _in_two_runs(instruction: Instruction) -> bool:
 
 
 def _address_width(instruction: Instruction, operand: Operand, term: Operand) -> int:
-    """Two registers hold a 64-bit address: .64 on the register says so from Volta on, .E on the opcode before."""
+    """Two registers hold a 64-bit address: .64 on the register marks this from Volta on, .E on the opcode before."""
     if instruction.traits.width == "warpgroup":
         return _DESCRIPTORS
     if instruction.traits.kind == "tensor_memory":

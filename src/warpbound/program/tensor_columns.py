@@ -15,7 +15,7 @@ UNIT = 32  # columns
 
 
 def tensor_columns(instructions: Sequence[Instruction]) -> int:
-    """Of one block; 0 where it allocates none, or where the code does not say how many."""
+    """Of one block; 0 where it allocates none, or where the code does not give the number."""
     return UNIT * max((_units(instructions, at) for at, x in enumerate(instructions) if _allocates(x)), default=0)
 
 

@@ -1,4 +1,4 @@
-"""Installed wheels: names of folders say their versions, in a fraction of the time of importing importlib.metadata."""
+"""Installed wheels: their versions from names of folders, in a fraction of the time that importlib.metadata takes."""
 
 import sys
 from functools import cache

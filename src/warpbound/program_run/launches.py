@@ -127,7 +127,7 @@ class Effect:
 
 
 class KernelFailure(Exception):
-    """A kernel that cannot go on; `reason` says why and where."""
+    """A kernel that cannot go on; `reason` states why and where."""
 
     def __init__(self, problem: InputError) -> None:
         super().__init__(str(problem))

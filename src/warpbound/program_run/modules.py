@@ -166,7 +166,7 @@ class Module:
 
 
 class NoCode(Refusal):
-    """A fat binary without code for the GPU; `why` says what it has."""
+    """A fat binary without code for the GPU; `why` states what it has."""
 
     def __init__(self, why: str) -> None:
         super().__init__(CudaError.NO_KERNEL_IMAGE)

@@ -32,7 +32,7 @@ class RaceCheck:
         try:
             races = shared_races(program, request.launch(self.heap.snapshot), range(min(BLOCKS, count)))
         except WarpboundError:
-            return  # the execution that follows says why
+            return  # the execution that follows states why
         for race in races:
             yield _sentence(program, race)
 

@@ -42,7 +42,7 @@ def built(
 
     A header that is not found is looked up in the files' own repository. A function that is not defined is looked up in
     the other sources of the folder; of these, one with a main function must use what the files define. Raises
-    InputError with what the compiler says, MissingTool without nvcc or a host compiler.
+    InputError with the compiler's message, MissingTool without nvcc or a host compiler.
     """
     for file in files:
         if not file.is_file():

@@ -138,4 +138,4 @@ VIEWS: dict[str, View] = {
     "models": View("The models of the papers", detail_tables.models, lambda entry: entry.models),
     "confidence": View("How far to trust this", confidence),
 }
-DETAILS = tuple(name for name in VIEWS if name != SUMMARY)  # what `all` stands for
+DETAILS = tuple(name for name in VIEWS if name != SUMMARY)  # what `all` represents

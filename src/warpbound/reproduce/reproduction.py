@@ -1,6 +1,6 @@
 """An item computed and compared with the paper, number by number.
 
-A printed value is kept as it is printed, so that its digits say how exact it is: 2.28 stands for anything that
+A printed value is kept as it is printed, so that its digits say how exact it is: 2.28 represents anything that
 rounds to it, "about 54" for anything within a tenth.  A value that is no number is compared as a word.
 """
 

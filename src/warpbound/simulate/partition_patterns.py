@@ -14,7 +14,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.simulate.partitions import Machine, Pattern, Whole
 
 HALF_WARP = 16
-ITERATIONS = 32    # of each thread of a micro-benchmark; the paper says "a fixed and known number"
+ITERATIONS = 32    # of each thread of a micro-benchmark; the paper: "a fixed and known number"
 LOOP_CYCLES = 12   # the access, an addition, a branch for it: 3 instructions of 4 cycles on 8 lanes (assumed)
 TILE = 16
 FLOAT_B = 4

@@ -65,9 +65,9 @@ class Setting:
     """How the family is run.
 
     memory : "constant" latency and service; "spread": single latencies scatter as on an idle GTX 680; "exponential":
-    service times do as well; "fitted": they vary so much that latency grows with load as the machine's contention
-    says. rounds : iterations of the chain that are counted, after a third as many. ilp : independent chains of a warp,
-    whose instructions alternate.
+    service times vary as well; "fitted": they vary so much that latency grows with load as the machine's contention
+    does. rounds : iterations of the chain that are counted, after a third as many that are not. ilp : independent
+    chains of a warp, whose instructions alternate.
     """
 
     memory: str = "exponential"

@@ -15,7 +15,7 @@ from warpbound.simulate.warp_state import Reason
 
 WIDTH = 100          # characters of a timeline
 LINES = 64           # warps of a timeline
-COARSEST = 8         # most cycles that a character stands for; of a longer run the timeline shows the beginning
+COARSEST = 8         # most cycles that a character represents; of a longer run the timeline shows the beginning
 ISSUES, WAITS, IDLE = "#", "-", "."
 INTERVALS = 60       # of a run, of which the summary has the mean occupancy of each
 PERCENTILES = (0, 5, 25, 50, 75, 95, 100)
@@ -24,7 +24,7 @@ KEY = ", ".join(f"{mark} {words}" for mark, words in WORDS.items())
 
 
 def timeline(x: Experiment, outcome: Outcome, width: int = WIDTH) -> Iterator[str]:
-    """A line for each warp in the log; each character stands for as many cycles as fit, blank where the warp is not
+    """A line for each warp in the log; each character represents as many cycles as fit, blank where the warp is not
     resident."""
     per_mark = int(np.ceil(outcome.cycles / width))
     per_mark = per_mark if 1 <= per_mark <= COARSEST else 1

@@ -116,7 +116,7 @@ def for_compiler(own: Descriptor) -> Any:
 
 
 def parameters(own: Descriptor, name: str, meta: Mapping[str, Any] | None) -> Iterator[tuple[str, Argument, Any]]:
-    """Name, argument and value of each parameter that a descriptor becomes; meta : what the compiler says of its map.
+    """Name, argument and value of each parameter that a descriptor becomes; meta : of its map, by the compiler.
 
     Raises InputError where the map cannot be made.
     """

@@ -24,7 +24,7 @@ PLACES_A_DECADE = 100  # launches closer than this are drawn as a single point
 
 
 def picture(validation: Validation) -> Picture:
-    """Judged launches, times in us; one layer for each resource that the prediction says binds."""
+    """Judged launches, times in us; one layer for each resource that binds by the prediction."""
     rows = [r for r in validation.results if is_judged(r)]
     times = np.array([(1e6 * r.measured, 1e6 * (r.seconds[HEADLINE] or np.nan)) for r in rows])
     first, last = 0.7 * float(times.min()), 1.4 * float(times.max())

@@ -11,7 +11,7 @@ from warpbound.validate.row_prediction import HEADLINE
 from warpbound.validate.score_tables import per_cent
 from warpbound.validate.scores import NEAR, kendall_tau
 
-CLAIMS: Mapping[str, str] = {  # what a paper says of its own error, and against what
+CLAIMS: Mapping[str, str] = {  # what a paper states of its own error, and against what
     "campprof_2011": "geometric mean 12 %: memory-bound kernels of compute capability 1.x, whose time is to lie "
     "between two bounds; the upper one is scored",
     "hong_kim_2009": "geometric mean 5.4 % on micro-benchmarks, 13.3 % on applications: GPUs without caches",

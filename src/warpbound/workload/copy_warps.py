@@ -18,7 +18,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.workload.pipeline_stages import Ring
 from warpbound.workload.pipelined_block import Phase, events_in_order
 
-OWN = -1  # the barrier at which multiplying warps say that they are done with a stage
+OWN = -1  # the barrier at which multiplying warps signal that they are done with a stage
 NONE = frozenset[int]()
 
 Step = tuple[int, Event | None]  # an instruction, and what it does at mbarriers
@@ -117,7 +117,7 @@ def _steps(mbarrier_log: MbarrierLog, warp: int) -> list[Step]:
 
 
 def _requests(event: Event | None, full: frozenset[int]) -> bool:
-    """A copy into a stage, or the arrival that says how many bytes come."""
+    """A copy into a stage, or the arrival that gives the number of bytes to come."""
     return event is not None and event.kind in (Kind.COPY, Kind.ARRIVAL) and _of(event, full)
 
 
@@ -179,7 +179,7 @@ def _multiplying(
     """A warp without requests and the barriers of the block between them; None where these guard data of threads.
 
     between : the warp's own requests, barriers of the block before the first and before the last request of all.
-    arrival : the instruction by which it says that it is done with a stage.
+    arrival : the instruction by which it signals that it is done with a stage.
     """
     span, first, last = between
     asking, barriers, result = _asking_places(block, warp, span) if span else set[int](), 0, list[Step]()

@@ -312,7 +312,7 @@ def typical_warp(trace: Trace, sample_: Sample | None = None) -> int | None:
 
 
 def _of_warps(trace: Trace, sample_: Sample | None) -> NDArray[np.float64]:
-    """Warps of the launch that each traced warp stands for, (w,)."""
+    """Warps of the launch that each traced warp represents, (w,)."""
     if sample_ is None:
         return np.ones(len(trace.warps))
     weight_of = dict(zip(sample_.blocks.tolist(), sample_.weights.tolist(), strict=True))

@@ -46,7 +46,7 @@ class Fill:
     """Copies that end in one phase of a barrier: when the first was asked for, all had arrived, and a warp went on.
 
     start, landed, use : cycles; taken is inf where nobody tested. freed : when the space was free before it was
-    asked for; freed_by : the phases ended of the barrier that said so. copies : instruction that asked -> bytes.
+    asked for; freed_by : the phases ended of the barrier that signalled it. copies : instruction that asked -> bytes.
     warp : that asked.
     """
 

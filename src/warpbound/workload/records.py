@@ -19,7 +19,7 @@ class Piece:
     warp. phases : of loads. demand : resource -> share of the demand of the work. taking_part : of the block's lanes
     that store, where values are only exchanged through shared memory; 1: more than that is done. behind_products :
     whether the block has waited for its last product into tensor memory. exposed_shares : share of `waits` that is not
-    hidden if as many other warps of the sub-core as OTHERS says execute what lies between a load and the wait; empty:
+    hidden if as many other warps of the sub-core as OTHERS states execute what lies between a load and the wait; empty:
     no waits.
     """
 

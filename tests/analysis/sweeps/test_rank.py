@@ -75,8 +75,8 @@ def test_every_combination_has_its_launch() -> None:
 
 @pytest.mark.parametrize(("macros", "where", "said"), [
     ({"A": [1, 2]}, "A > 2", "is false for all 2 combinations"),
-    ({"A": [1, 1]}, None, "values of A are not one or more different"),
-    ({"A": []}, None, "values of A are not one or more different"),
+    ({"A": [1, 1]}, None, "values of A are empty or repeated"),
+    ({"A": []}, None, "values of A are empty or repeated"),
     ({"A": range(1000), "B": range(1000)}, None, "1000000 combinations are too many"),
 ])  # fmt: skip
 def test_spaces_without_sense_are_refused(macros: dict[str, list[int]], where: str | None, said: str) -> None:

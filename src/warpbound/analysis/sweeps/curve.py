@@ -29,8 +29,8 @@ def curve(
     """Time and throughput at every number of resident blocks whose warps lie in `warps` (first, last).
 
     time_s is of the launch, null in static mode; warp_throughput_per_s and gbytes_per_s (DRAM) are of the chip.
-    In static mode a unit of work is what `scope` says, a warp or an iteration of a loop. models : what those of
-    the settings say, name -> time_s and bottleneck at every one of these numbers, and the reason where one is silent.
+    In static mode `scope` gives the unit of work, a warp or an iteration of a loop. models : for those of the
+    settings, name -> time_s and bottleneck at every one of these numbers, and the reason where one gives none.
     """
     case = checked_case(program, gpu, launch, settings)
     work = work_of(case)

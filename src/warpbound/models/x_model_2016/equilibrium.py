@@ -3,7 +3,7 @@
 Source   A. Li et al., "X", 2016, sections II, III-A3 and III-D; Eq. 6 is numbered there.
 Models   f(k) = g(n-k)/Z.  A thread enters MS at g/Z and leaves it at f, hence dk/dt = g/Z - f: an
          intersection is stable where f - g/Z changes from - to +, that is f'(k) + g'(x)/Z > 0.
-         Eq. 6, |g'| > |f'|, says the same only where f falls.  A launch starts with all threads
+         Eq. 6, |g'| > |f'|, states the same only where f falls.  A launch starts with all threads
          in CS and reaches the intersection of least k; what the paper calls hard to say, which
          one, is the side of the unstable one on which the threads start.  At exact machine
          balance without a cache the intersection is an interval of k.

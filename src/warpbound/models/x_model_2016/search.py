@@ -24,7 +24,7 @@ CHUNK = 32768   # inputs at a time: their arrays stay in the cache
 KEPT = 0.8      # arrays are cut when fewer than this share is still under way
 STEPS = 200     # far more than needed; near a tangency steps only halve
 CLOSE = 1e-10   # a step of this share of k is the last: the next would be its square
-FLAT = 1e-300   # stands for a slope that is not positive: the step then leaves the piece
+FLAT = 1e-300   # represents a slope that is not positive: the step then leaves the piece
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ from warpbound.program.host_interpreter.runtime_calls import MATH
 from warpbound.program.host_interpreter.syntax import parsed_expression, text_of
 from warpbound.program.host_interpreter.values import binary, is_number, number_of, truth
 
-UNKNOWN = 1024  # stands for every name that is not known
+UNKNOWN = 1024  # represents every name that is not known
 
 
 def example(text: str, unknown: int = UNKNOWN) -> int:

@@ -75,7 +75,7 @@ class SourceModel:
         return next((function for function in kernels if function.body is not None), kernels[0] if kernels else None)
 
     def resolved(self, kind: str) -> str:
-        """A type without typedefs, aliases and macros that stand for types."""
+        """A type without typedefs, aliases and macros that represent types."""
         for _ in range(20):
             base = kind.rstrip("*&")
             macro = self.macros.get(base)

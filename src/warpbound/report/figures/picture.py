@@ -67,7 +67,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class Points:
-    """Marks, each with a text beside it if there are `texts`, on the side that `place` says: one for all or one each.
+    """Marks, each with a text beside it if there are `texts`, on the side that `place` states: one for all or one each.
 
     `hover` is shown only when pointed at. Without a name they are not in the legend; with a style whose symbol is
     "none" the texts stand alone.

@@ -121,7 +121,7 @@ def _scrolling(head: Sequence[Element], body: Sequence[Element], further: str = 
 
 
 def _aligned(cells: list[RenderableType]) -> str:
-    """Of columns in which blanks before the words say where these stand."""
+    """Of columns whose words are placed by blanks before them."""
     return " drawn" if any(not isinstance(cell, Bar) and _plain(cell).startswith(" ") for cell in cells) else ""
 
 

@@ -1,4 +1,4 @@
-"""Sections 7.9 and 7.10: errors of every model on the synthetic family, and the occupancy that each says is needed."""
+"""Sections 7.9 and 7.10: errors of every model on the synthetic family, and the occupancy that each requires."""
 
 from collections.abc import Iterator
 

@@ -38,7 +38,7 @@ class Old:
     add_latency: float
 
 
-_OLD = {  # first architecture that has them; boards with fewer FP64 lanes say so themselves
+_OLD = {  # first architecture that has them; boards with fewer FP64 lanes state this themselves
     10: Old(8, 0.0, 2, 8, 0.5, 20),
     13: Old(8, 1, 2, 8, 0.5, 24),
     20: Old(32, 16, 4, 16, 1, 18),

@@ -87,7 +87,7 @@ def shipped() -> tuple[str, ...]:
 
 
 def read(word: str | Path) -> tuple[WorkloadCase, ...]:
-    """Every case of a file; a word that is no path may name a shipped workload. InputError says what is wrong."""
+    """Every case of a file; a word that is no path may name a shipped workload. InputError states what is wrong."""
     if isinstance(word, str) and word in shipped():
         text, origin = (files("warpbound") / "workloads" / f"{word}.toml").read_text(encoding="utf-8"), f"{word}.toml"
     else:
