@@ -21,7 +21,8 @@ def test_worksheet_of_one_warp() -> None:
     """A warp like that of Table 3.4: so many cycles of each resource, by hand."""
     warp = work(
         warp_instructions=100.0,
-        units={"fma": 60.0, "fmaheavy": 80.0, "alu": 40.0, "fp64": 32.0, "xu": 64.0, "lsu": 48.0, "uniform": 8.0},
+        units={"fma": 60.0, "fmaheavy": 80.0, "alu": 40.0, "fp64": 32.0, "xu": 64.0, "lsu": 48.0, "uniform": 8.0,
+               "tmem": 24.0},
         tensor={"fp16": 2048.0},
         memory=Memory(
             l1_wavefronts=12.0, l2_sectors_read=20.0, l2_sectors_written=12.0, dram_bytes_read=640.0,
@@ -39,6 +40,7 @@ def test_worksheet_of_one_warp() -> None:
             "lsu": 12.0,
             "uniform": 2.0,
             "tensor": 2.0,          # 2048 multiply-adds at 1024 per cycle and SM
+            "tmem": 6.0,            # a part of it in each sub-core
             "shared": 14.0,         # 9 + 3 + 2 wavefronts, one per cycle
             "l1": 12.0,             # 12 wavefronts of 128 B at 128 B per cycle
             "l2": 16.0,             # 32 sectors of 32 B; 6400 GB/s are 64 B per cycle and SM
@@ -66,6 +68,7 @@ TIGHTEST: dict[str, dict[str, object]] = {
     "uniform": {"units": {"uniform": 900.0}},
     "lsu": {"units": {"tex": 900.0}},
     "tensor": {"tensor": {"bf16": 1e6}},
+    "tmem": {"units": {"tmem": 900.0}},
     "shared": {"memory": Memory(shared_wavefronts_store=200.0)},
     "l1": {"memory": Memory(l1_wavefronts=200.0)},
     "l2": {"memory": Memory(l2_sectors_written=400.0)},
@@ -237,7 +240,8 @@ def test_utilization_is_a_fraction_and_the_interval_holds_the_time(made: Workloa
 @pytest.mark.parametrize("resource", [name for name in TIGHTEST if name != "latency"])
 def test_easing_a_resource_eases_it_alone(resource: str) -> None:
     full = work(
-        units={"fma": 60.0, "fp16": 90.0, "alu": 40.0, "fp64": 32.0, "xu": 64.0, "lsu": 48.0, "uniform": 8.0},
+        units={"fma": 60.0, "fp16": 90.0, "alu": 40.0, "fp64": 32.0, "xu": 64.0, "lsu": 48.0, "uniform": 8.0,
+               "tmem": 8.0},
         tensor={"fp16": 2048.0},
         memory=Memory(**dict.fromkeys(Memory.__dataclass_fields__, 10.0)),
     )

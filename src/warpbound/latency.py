@@ -15,14 +15,15 @@ from warpbound.board_parameters import LATENCIES
 from warpbound.identity_cache import remember
 from warpbound.isa import opcodes
 from warpbound.isa.latency_classes import architecture_latency, latency_parameter, row_parameter
-from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
+from warpbound.isa.opcodes import opcode_facts
 from warpbound.isa.timings import Timing, timing
 from warpbound.l2_clock import l2_cycles
 from warpbound.machine import PARAMETERS, Gpu
 from warpbound.program.control_flow import always, jumps
 from warpbound.program.instruction import RZ, Instruction
-from warpbound.program.operand_reads import operand_cycles
+from warpbound.program.operand_reads import blocks_of, left_factor_cycles, operand_cycles
 from warpbound.program.registers import matrices
+from warpbound.program.tensor_memory_moves import port_cycles
 from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule import Wait
 from warpbound.schedule.dependences import greedy_pairs
@@ -267,19 +268,21 @@ def _wait(instruction: Instruction, memory: MemoryLatency, shares: Shares) -> Wa
         case "fixed" | "branch":
             return Wait(memory.core if memory.core and memory.timing else cycles, latency, follows=follows)
         case _:
-            return _product(instruction, facts, memory, Wait(cycles, latency, queue=facts.pipe, follows=follows))
+            return _product(instruction, memory, Wait(cycles, latency, queue=facts.pipe, follows=follows))
 
 
-def _product(instruction: Instruction, facts: OpcodeFacts, memory: MemoryLatency, wait: Wait) -> Wait:
-    """With the time of an asynchronous product: on one sub-core for a warp's share, on all for tcgen05, on those of two
-    SMs for a pair of blocks; wgmma takes at least as long as shared memory delivers its factors."""
-    busy = _product_cycles(facts, memory)
+def _product(instruction: Instruction, memory: MemoryLatency, wait: Wait) -> Wait:
+    """With the time of an asynchronous product, which takes at least as long as shared memory delivers its factors; one
+    of tcgen05 begins when its left factor is there. Loads and stores of tensor memory occupy its port."""
+    multiplying = multiplying_cycles(instruction, memory)
+    busy = max(multiplying, operand_cycles(instruction))
     if _asynchronous(instruction):
-        busy = max(busy, operand_cycles(instruction))
         return replace(wait, write=wait.write + busy, busy=busy)
-    if instruction.traits.kind == "tensor_memory" and busy:
-        blocks = 2 if "2CTA" in instruction.modifiers else 1
-        return replace(wait, queue=PRODUCTS, busy=busy / (memory.sub_cores * blocks))
+    if instruction.traits.kind == "tensor_memory" and multiplying:
+        write = wait.write + left_factor_cycles(instruction) + busy
+        return replace(wait, write=write, queue=PRODUCTS, busy=busy)
+    if port := port_cycles(instruction):
+        return replace(wait, write=wait.write + port, busy=port)
     return wait
 
 
@@ -304,13 +307,17 @@ def _constant(instruction: Instruction, memory: MemoryLatency) -> float:
     return _row("constant_register" if register else "constant_immediate", memory)
 
 
-def _product_cycles(facts: OpcodeFacts, memory: MemoryLatency) -> float:
-    """Cycles that the tensor core of one sub-core takes for one warp's share of a warpgroup's product."""
-    if facts.tensor is None or not memory.tensor:
+def multiplying_cycles(instruction: Instruction, memory: MemoryLatency) -> float:
+    """Cycles of the tensor cores for an asynchronous product: of one for a warp's share, of an SM's for tcgen05, of two
+    SMs' for a pair of blocks; 0 of other instructions."""
+    facts = opcode_facts(instruction.opcode, instruction.modifiers, memory.arch)
+    is_whole = instruction.traits.kind == "tensor_memory"
+    if facts.tensor is None or not memory.tensor or not (is_whole or _asynchronous(instruction)):
         return 0.0
     kind, multiply_adds = facts.tensor
     rate = memory.tensor.get(kind) or memory.tensor["fp16"]
-    return multiply_adds / (rate / memory.sub_cores)
+    sub_cores = memory.sub_cores * blocks_of(instruction) if is_whole else 1
+    return multiply_adds / (rate / memory.sub_cores) / sub_cores
 
 
 def _wider(instruction: Instruction, memory: MemoryLatency, space: str) -> float:

@@ -13,7 +13,8 @@ from warpbound.validate.corpus import corpus
 from warpbound.validate.row_prediction import answer
 
 LADDER = corpus(ROOT / "tools" / "wgmma_ladder")
-PAGE = (ROOT / "docs" / "accuracy" / "tensor-rates.md").read_text("utf-8").partition("products of a warp group")[2]
+_PAGES = (ROOT / "docs" / "accuracy" / "tensor-rates.md").read_text("utf-8")
+PAGE = _PAGES.partition("products of a warp group")[2].partition("\n## ")[0]
 CELLS = [tuple(map(float, pair)) for pair in re.findall(r"([\d.]+) / ([\d.]+)", PAGE)]
 ROWS = list(zip(LADDER.rows, CELLS, strict=True))
 

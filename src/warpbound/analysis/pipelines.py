@@ -11,6 +11,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from warpbound.analysis.block_products import paces_products, tensor_cycles
 from warpbound.analysis.case import Case
 from warpbound.board_parameters import PARAMETERS
 from warpbound.emulate import Trace
@@ -29,7 +30,7 @@ from warpbound.workload.barrier_intervals import Stream
 from warpbound.workload.dynamic import LONGEST_STREAM
 from warpbound.workload.joint_waits import joint_waits
 from warpbound.workload.pipeline_stages import Ring, occupied, rings, with_stages
-from warpbound.workload.pipelined_block import PRODUCTS, CopyEngine, Timeline, timeline
+from warpbound.workload.pipelined_block import CopyEngine, Timeline, timeline
 
 NOTE = "waits at mbarriers are not timed: the warps wait for events that were not recorded"
 ASSUMED = "the copy engine's rate, latency and gap are assumed, not measured (copy_engine_*)"
@@ -325,7 +326,8 @@ def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int,
     """tried : the stages, and the cycles of other numbers of them. pace : resource that paces copies without pauses."""
     ring, times = stages_and_times
     mean, waiting = occupied(ring), _waiting(block, course, ring)
-    busy, tensor = course.engine_busy / course.cycles, _tensor(block) / course.cycles
+    busy = course.engine_busy / course.cycles
+    tensor = tensor_cycles(block.case, block.mbarrier_log, block.waits) / course.cycles
     enough = [stages for stages, cycles in times.items() if cycles <= ALIKE * times[ring.stages]]
     lines = sorted({block.line(at) for fill in ring.fills for at in fill.copies})
     return Pipeline(
@@ -333,7 +335,8 @@ def _row(block: Block, course: Timeline, stages_and_times: tuple[Ring, dict[int,
         cycles_per_fill=course.cycles / len(ring.fills),
         under_way=mean.under_way, landed=mean.landed, in_use=mean.in_use, free=mean.free,
         waiting=waiting, copy_engine=min(1.0, busy), tensor=min(1.0, tensor),
-        binds=_binds((waiting, busy, tensor), mean.free, pace), **_roles(block, ring),
+        binds=_binds((waiting, busy, tensor), mean.free, pace, paces_products(block.case, block.mbarrier_log)),
+        **_roles(block, ring),
         enough_stages=min(enough) if len(times) > 1 else None,
     )  # fmt: skip
 
@@ -367,21 +370,12 @@ def _waiting(block: Block, course: Timeline, ring: Ring) -> float:
     return min(map(course.held, takers), default=0.0) / course.cycles
 
 
-def _tensor(block: Block) -> float:
-    """Cycles of a tensor core for the products of the first block."""
-    mbarrier_log, waits = block.mbarrier_log, block.waits
-    streams = zip(mbarrier_log.blocks, mbarrier_log.streams, strict=True)
-    own = (stream for number, stream in streams if number == mbarrier_log.blocks[0])
-    share = {"tensor": 1.0 / block.case.gpu.limits.sub_cores, PRODUCTS: 1.0}  # of a warp's product, of a block's
-    busy = np.array([wait.busy * share.get(wait.queue, 0.0) for wait in waits])
-    return float(sum(busy[stream].sum() for stream in own))
-
-
-def _binds(shares: tuple[float, float, float], free: float, pace: Binds) -> Binds:
-    """What binds. shares : of the time for which consumers wait, the engine moves, the tensor cores multiply."""
+def _binds(shares: tuple[float, float, float], free: float, pace: Binds, products: Binds) -> Binds:
+    """What binds. shares : of the time for which consumers wait, the engine moves, the tensor cores multiply. pace,
+    products : what paces copies and products without pauses."""
     waiting, engine_busy, tensor = shares
     if tensor >= BUSY and tensor >= engine_busy:
-        return "tensor"
+        return products
     if engine_busy >= BUSY:
         return pace
     if waiting < IDLE:

@@ -3,8 +3,8 @@
 Source   our own; the sizes of tensor memory from the PTX ISA (tcgen05).
 Models   Stores beside products: a persistent grid in which the part of a block behind its last product runs beside the
          next tile's products, for all tiles of an SM but the last; the demands on resources stay the same. Larger
-         tiles: a block takes its neighbour's work, too, with twice the warps that multiply; L2 sends once the data that
-         both copied, and the number of blocks halves.
+         tiles: a block takes its neighbour's work, too, with twice the warps that multiply; data that both copied come
+         once, shared memory delivers once what products of both read, and the number of blocks halves.
 Omits    Instructions of a tile scheduler; whether a compiler finds registers for the sums.
 """
 
@@ -16,7 +16,9 @@ from warpbound.analysis.case import WARP, Case
 from warpbound.analysis.multicast import LEAST, read_once, shared_copies
 from warpbound.analysis.static import Work
 from warpbound.analysis.timing import launch_of, times_of, warps_per_block
-from warpbound.emulate.tensor_memory import COLUMNS, columns_moved
+from warpbound.emulate.tensor_memory import COLUMNS
+from warpbound.program.operand_reads import blocks_of, columns_read, left_factor_cycles, operand_cycles
+from warpbound.program.tensor_memory_moves import columns_moved
 from warpbound.residency import Residency, occupancy
 from warpbound.result.what_if import WhatIf
 from warpbound.whatif import WORTH
@@ -27,6 +29,8 @@ BESIDE_WHY = "stores behind the last product of each block take {share:.0f} % of
 LARGER = "tiles of two blocks along {axis} in one block{with_warps}"
 LARGER_WHY = "{share:.0f} % of what a block copies, its neighbour along {axis} copies too: L2 is read once for both"
 MULTIPLIES = ("warpgroup_matrix", "matrix")  # kinds of products whose sums are in registers
+MOST_COLUMNS = 256  # of a product (PTX ISA: wgmma, tcgen05.mma)
+SECTORS_OF_A_WAVEFRONT = 4
 QUARTERS = 4  # of the rows of tensor memory, of which a warp reaches one
 
 
@@ -92,7 +96,7 @@ def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
         return
     place = replace(case.place, warps_per_block=2 * warps_per_block(case),
                     warps_per_sm=float(2 * warps_per_block(case) * then.blocks_per_sm))  # fmt: skip
-    changed: Workload = read_once(work.focus, both.copied * share)
+    changed: Workload = _wider(case, _copied_once(work.focus, both.copied * share), share)
     before, after = times_of(case, work, [(work.focus, case.place), (changed, place)])
     if before / after >= WORTH:
         with_warps = f", with {more_warps} more warps that multiply" if more_warps else ""
@@ -100,6 +104,28 @@ def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
             LARGER.format(axis=axis, with_warps=with_warps), before / after,
             LARGER_WHY.format(share=100 * share, axis=axis), shared_bytes=more_B, warps_per_sm=then.warps_per_sm,
         )  # fmt: skip
+
+
+def _copied_once(work: Workload, shared: float) -> Workload:
+    """With copies of two blocks that one makes: fewer reads of L2, and fewer bytes through the SM's data path. shared :
+    their share of all that L2 sends."""
+    fewer = shared / 2 * work.memory.l2_sectors_read / SECTORS_OF_A_WAVEFRONT
+    return read_once(work.with_memory(l1_wavefronts=max(0.0, work.memory.l1_wavefronts - fewer)), shared)
+
+
+def _wider(case: Case, work: Workload, share: float) -> Workload:
+    """With asynchronous products of twice the columns, for which shared memory delivers A once, not twice.
+
+    share : of what a block copies, that its neighbour copies, too; where B is that part, or columns are as many as they
+    can be, products stay as they are.
+    """
+    products = [code for code in case.program.instructions if operand_cycles(code) and code.traits.tensor]
+    total, of_a = sum(map(operand_cycles, products)), sum(map(left_factor_cycles, products))
+    most = max((columns_read(code) * blocks_of(code) for code in products), default=MOST_COLUMNS)
+    if 2 * most > MOST_COLUMNS or abs(share - of_a / total) > abs(share - (1.0 - of_a / total)):
+        return work
+    operands = work.units.get("operands", 0.0) * (1.0 - of_a / total / 2.0)
+    return replace(work, units={**work.units, "operands": operands})
 
 
 def _multiplying(case: Case, work: Work) -> int:

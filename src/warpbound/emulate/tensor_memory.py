@@ -10,7 +10,6 @@ Models   What a load, a store or a product does is done at once; waits and fence
 Omits    Refused: packed halves other than of 32-bit shapes, shifts.
 """
 
-import re
 from collections.abc import Callable
 
 import numpy as np
@@ -24,15 +23,13 @@ from warpbound.emulate.memory_windows import OFFSET_BITS, SHIFTS, Window
 from warpbound.emulate.operand_access import Site, unsupported, write_predicate
 from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import LANES, BadAccess, State
-from warpbound.program.instruction import RZ, Instruction, Operand
+from warpbound.program.instruction import RZ, Operand
+from warpbound.program.tensor_memory_moves import PACKED, columns_moved, moved_shape
 from warpbound.quick_dataclasses import dataclass
 
 ROWS, COLUMNS = 128, 512
 _UNIT = 32  # columns that are allocated together
 _WORDS = ROWS * COLUMNS + UNIT_B  # the last one states which units are taken
-_COUNT = re.compile(r"x(\d+)$")
-_REGISTERS = {"16dp128bit": 2, "16dp256bit": 4}  # of a lane for .x1
-_PACKED = frozenset({"PACK16BIT", "EXPAND16BIT"})
 _LOWER_HALF = np.uint32(0xFFFF)
 
 
@@ -75,20 +72,9 @@ class Layout:
     columns: Numbers
 
 
-def _shape(instruction: Instruction) -> list[str]:
-    return [word for word in instruction.modifiers if not _COUNT.match(word) and word not in _PACKED]
-
-
-def columns_moved(instruction: Instruction) -> int:
-    """Columns of 32 rows that a load or store of tensor memory by a warp fills."""
-    times = next((int(match[1]) for match in map(_COUNT.match, instruction.modifiers) if match), 1)
-    registers = times * _REGISTERS.get("".join(_shape(instruction)), 1)
-    return registers * 2 if _PACKED & set(instruction.modifiers) else registers
-
-
 def layout(here: Site) -> Layout:
     """Which cells the registers of a warp are; refuses shapes that are not executed."""
-    words = _shape(here.instruction)
+    words = moved_shape(here.instruction)
     lane, at = np.arange(LANES)[:, None], np.arange(columns_moved(here.instruction))[None, :]
     match words:
         case []:
@@ -96,7 +82,7 @@ def layout(here: Site) -> Layout:
         case ["16dp32bit_t0_t15" | "16dp32bit_t16_t31"]:
             half = lane[:16] if words[0].endswith("t15") else lane[16:]
             return Layout(half[:, 0], half % 16 + 0 * at, at + 0 * half)
-        case _ if here.has(*_PACKED):
+        case _ if here.has(*PACKED):
             raise unsupported(here.instruction)
         case ["16dp64bit"]:
             return Layout(lane[:, 0], lane // 4 + 8 * (lane % 2) + 0 * at, at * 2 + lane // 2 % 2)

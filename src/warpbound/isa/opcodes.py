@@ -7,6 +7,7 @@ first. An unknown opcode is never an error: it has `known` False and demands not
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from functools import cache
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ from warpbound.isa.traits import entries, traits
 from warpbound.quick_dataclasses import dataclass
 from warpbound.shipped_tables import shipped_table
 
-PIPES = ("alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
+PIPES = ("alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform", "lsu", "tex", "adu", "cbu", "none", "unknown")
 LATENCY_CLASSES = (
     "fixed", "xu", "fp64", "tensor", "shared", "global", "local", "constant", "barrier", "special", "branch",
 )  # fmt: skip
@@ -50,6 +51,8 @@ class Latency:
 FIRST = 70  # the first architecture with a column in families.toml
 _LATER, _EARLY = "", "early_"  # what the names of the two pairs of files begin with
 
+_HALF_OF_THE_ROWS = re.compile(r"64x\d+x\d+$")  # a product of tcgen05 by one block
+
 _UNKNOWN = OpcodeFacts(
     family="unknown",
     pipe="unknown",
@@ -82,8 +85,23 @@ def opcode_facts(opcode: str, modifiers: tuple[str, ...], arch: int) -> OpcodeFa
     for book in (_EARLY, _LATER) if arch < FIRST else (_LATER,):
         family = _family_of(book, opcode, modifiers)
         if family is not None:
-            return _facts(book, family, _tensor_work(opcode, modifiers), arch)
+            facts = _facts(book, family, _tensor_work(opcode, modifiers), arch)
+            return replace(facts, tensor=_with_idle_rows(facts.tensor, opcode, modifiers))
     return _UNKNOWN
+
+
+def _with_idle_rows(
+    tensor: tuple[str, float] | None, opcode: str, modifiers: tuple[str, ...]
+) -> tuple[str, float] | None:
+    """A product of tcgen05 with half of the rows of tensor memory takes as long as one with all: the others idle.
+
+    Source   SemiAnalysisAI/microbench-blackwell @28e82f2, umma_throughput/full.csv (B200): N / 2 cycles for 64 and for
+             128 rows of one block; a pair's 128 rows lie in all rows of both (PTX ISA, layout B), N / 4.
+    """
+    half = any(map(_HALF_OF_THE_ROWS.match, modifiers))
+    if tensor is None or not half or traits(opcode).kind != "tensor_memory" or "2CTA" in modifiers:
+        return tensor
+    return tensor[0], 2 * tensor[1]
 
 
 def _facts(book: str, family: str, tensor: tuple[str, float] | None, arch: int) -> OpcodeFacts:

@@ -21,7 +21,7 @@ from warpbound.workload.files.lanes import fp32_lanes, issue_rate
 LINE_B = 128.0
 SECTOR_B = 32.0
 NEAR = 1.0 + 1e-9
-COMPUTING = ("alu", "fma", "fp64", "xu", "tensor", "uniform")  # pipes of instructions that are no memory accesses
+COMPUTING = ("alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform")  # pipes that access no global memory
 DELAY_NOTE = "departure delays are derived from bandwidth, and every access is assumed to reach DRAM"
 SIZE = "the size of the launch: launch.blocks (or threads) with threads_per_block"
 WANTED = {

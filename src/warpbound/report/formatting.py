@@ -11,6 +11,7 @@ RESOURCE_WORDS = {
     "fp64": "the FP64 pipe",
     "xu": "the XU pipe (special functions)",
     "tensor": "the tensor pipe",
+    "tmem": "tensor memory",
     "uniform": "the uniform pipe",
     "lsu": "the load/store unit",
     "shared": "shared memory",

@@ -17,6 +17,7 @@ PACES = {
     "latency of the copies": "their latency binds",
     "the warp that copies": "the warp that asks for copies binds",
     "tensor": "the tensor pipe binds",
+    "shared memory": "shared memory binds the products",
     "the warps that compute": "the warps that compute bind, the copies keep up",
 }
 

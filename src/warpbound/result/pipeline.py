@@ -8,7 +8,8 @@ from msgspec import Meta
 from warpbound.result.quantities import AtLeastOne, Fraction, Number, Whole
 
 Binds = Literal[
-    "copy engine", "l2", "dram", "latency of the copies", "the warp that copies", "tensor", "the warps that compute"
+    "copy engine", "l2", "dram", "latency of the copies", "the warp that copies", "tensor", "shared memory",
+    "the warps that compute",
 ]
 
 

@@ -5,7 +5,9 @@ from typing import Annotated, Final, Literal, TypeVar
 from msgspec import Meta
 
 SCHEMA_VERSION: Final = "1"
-THROUGHPUT_RESOURCES = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu", "shared", "l1", "l2", "dram")
+THROUGHPUT_RESOURCES = (
+    "issue", "alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform", "lsu", "shared", "l1", "l2", "dram",
+)  # fmt: skip
 RESOURCES = ("latency", *THROUGHPUT_RESOURCES, "launch")
 CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")  # of a warp's latency
 FLOP_KINDS = ("fp16", "bf16", "fp32", "fp64", "tensor")

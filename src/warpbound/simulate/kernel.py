@@ -46,9 +46,9 @@ SHARED_UNITS, SHARED_BY = ("lsu", "tex"), 4  # shared by the SM; isa/ has their 
 Board = int | str               # a scoreboard's number, or a register's name in a listing
 _UNITS = {
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
-    "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu",
+    "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tmem": "tmem",
 }  # fmt: skip
-_PIPES = ("alu", "fma", "fp64", "xu", "uniform", "tensor", "lsu")
+_PIPES = ("alu", "fma", "fp64", "xu", "uniform", "tensor", "tmem", "lsu")
 _BLAMES = {
     "l1": Reason.LONG_SCOREBOARD, "l2": Reason.LONG_SCOREBOARD, "dram": Reason.LONG_SCOREBOARD,
     "shared": Reason.SHORT_SCOREBOARD, "constant": Reason.IMC_MISS, "barrier": Reason.BARRIER, "fixed": Reason.WAIT,

@@ -30,7 +30,7 @@ from warpbound.time_model.launched_work import ActiveWork
 from warpbound.time_model.parameters import Parameters
 from warpbound.workload import Memory, Piece, Workload
 
-SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform")
+SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform")
 SM = ("lsu", "shared", "l1")
 HOT = "one address"  # updated by atomics of the whole chip, one after the other, at L2
 TINY = 1e-30    # s; avoids division by 0

@@ -34,6 +34,7 @@ EASINGS = {  # resource -> demand that the change leaves, what to change
     "fp64": (0.5, "half the FP64 instructions (FP32 where it is exact enough)"),
     "xu": (0.5, "half the special functions and conversions"),
     "tensor": (0.5, "operands of half the width on the tensor cores"),
+    "tmem": (0.5, "half the loads and stores of tensor memory (each sum read once, in whole tiles)"),
     "uniform": (0.75, "a quarter fewer uniform instructions"),
     "lsu": (0.5, "half the load and store instructions (64- and 128-bit accesses)"),
     "shared": (0.5, "half the shared-memory traffic (register tiling: more results per thread, operands kept in "

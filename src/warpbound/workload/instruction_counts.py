@@ -6,8 +6,9 @@ from dataclasses import field
 
 from warpbound.isa.opcodes import OpcodeFacts, opcode_facts
 from warpbound.program.instruction import RZ, Instruction, Operand
-from warpbound.program.operand_reads import operand_cycles
+from warpbound.program.operand_reads import operand_work
 from warpbound.program.register_banks import BANKS
+from warpbound.program.tensor_memory_moves import port_cycles
 from warpbound.quick_dataclasses import dataclass
 
 WARP = 32
@@ -44,7 +45,8 @@ def count(
     bank_reads : registers that each instruction reads from each bank (`Program.bank_reads`).
     Fillers that no thread executes (@!PT) take only an issue slot. The unit `registers` is the busier register bank; it
     is counted if reading takes longer than issuing. The unit `operands` is shared memory while it delivers factors to
-    products of warpgroups, a quarter for each of four warps.
+    asynchronous products; of warpgroups, a quarter for each of four warps. `tmem` is a sub-core's part of tensor memory
+    while warps load and store.
     """
     total = Counts()
     banks = [0.0] * BANKS
@@ -61,9 +63,11 @@ def count(
         for unit, cycles in fact.demand.items():
             total.units[unit] += cycles * times
         banks = [so_far + times * more for so_far, more in zip(banks, registers, strict=True)]
-        operands = operand_cycles(instruction)
+        operands = operand_work(instruction)
         if operands:
             total.units["operands"] += operands * times
+        if port := port_cycles(instruction):
+            total.units["tmem"] += port * times
         if fact.tensor:
             kind, multiply_adds = fact.tensor
             total.tensor[kind] += multiply_adds * times

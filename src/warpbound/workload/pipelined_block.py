@@ -200,7 +200,7 @@ class _Run:
         if event.kind is Kind.COPY:
             time = self._copied(number, at, event, time)
         elif event.kind is Kind.PRODUCTS:
-            time = max(time, warp.taken.get(PRODUCTS, 0.0))
+            time = max(time, warp.uncovered.get(PRODUCTS, 0.0), warp.taken.get(PRODUCTS, 0.0))
         elif COPIES in warp.uncovered:
             time = max(time, warp.uncovered[COPIES])
         for phase in event.barriers:

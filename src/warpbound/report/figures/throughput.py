@@ -69,6 +69,7 @@ BOUND_WORDS = {
     "fp64": "bound: FP64 pipe",
     "xu": "bound: XU pipe",
     "tensor": "bound: tensor pipe",
+    "tmem": "bound: tensor memory",
     "uniform": "bound: uniform pipe",
     "lsu": "bound: load/store unit",
     "shared": "bound: shared memory",

@@ -168,7 +168,7 @@ def _graph(_: KernelResult, figures: FigureData) -> Drawable | None:
 
 MOST = "the part that waits longest"
 _ARITHMETIC = dict.fromkeys(
-    (f"waits for {pipe}" for pipe in ("alu", "fma", "fp64", "xu", "tensor", "uniform")), "waits for arithmetic"
+    (f"waits for {pipe}" for pipe in ("alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform")), "waits for arithmetic"
 )
 WAITED = _ARITHMETIC | {
     "waits for lsu": "waits for memory",

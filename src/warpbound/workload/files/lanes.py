@@ -22,7 +22,7 @@ FIRST_BY_PROXY = 60  # from there on boards run code of later architectures, whi
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
-    "registers": "issue", "operands": "shared",
+    "tmem": "tmem", "registers": "issue", "operands": "shared",
 }  # fmt: skip
 
 
