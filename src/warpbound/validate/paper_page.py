@@ -26,7 +26,7 @@ SILENT = "none known"
 def table(rows: Sequence[PaperRow], results: Sequence[Result]) -> Iterator[str]:
     """A line per model, the most accurate first: coverage, errors, order of pairs, the paper's own words."""
     times = _times(rows, results)
-    yield "| model | launches | boards | mean error, % | median, % | P90, % | within 20 %, % | tau | its paper says |"
+    yield "| model | launches | boards | mean error, % | median, % | P90, % | within 20 %, % | tau | its paper states |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for model in sorted(times, key=lambda name: _median(times[name])):
         mine = times[model]
