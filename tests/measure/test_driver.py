@@ -123,7 +123,7 @@ def test_a_launch_hands_over_the_bytes_of_its_arguments(recorder: Recorder, monk
 def test_refused_code_says_the_way_out(recorder: Recorder) -> None:
     gpu = driver.Driver()
     recorder.fails = "cuModuleLoadData"
-    with pytest.raises(InputError, match="Make the cubins anew"):
+    with pytest.raises(InputError, match="Build the cubins again"):
         gpu.load(b"cubin", "kernel")
 
 

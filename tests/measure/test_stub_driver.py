@@ -73,7 +73,7 @@ def test_shared_memory_that_a_kernel_declares_counts_where_more_is_opted_in_to(s
     ("cuInit 803", "cuInit failed with CUDA_ERROR_SYSTEM_DRIVER_MISMATCH. The driver's library and its kernel module"),
     ("cuDevicePrimaryCtxRetain 46", "CUDA_ERROR_DEVICE_UNAVAILABLE. Another process has the GPU for itself"),
     ("cuModuleLoadData 200", "the driver refuses the machine code of burn: the driver's cuModuleLoadData failed with "
-     "CUDA_ERROR_INVALID_IMAGE. Make the cubins anew from the .cu files that --build writes, with a compiler of CUDA"),
+     "CUDA_ERROR_INVALID_IMAGE. Build the cubins again from the .cu files that --build writes, with a compiler of"),
     ("cuMemAlloc_v2 2", "cuMemAlloc failed with CUDA_ERROR_OUT_OF_MEMORY"),
 ])  # fmt: skip
 def test_what_the_driver_refuses_is_one_sentence(stub: Path, tmp_path: Path, failing: str, said: str) -> None:

@@ -86,5 +86,5 @@ def _file(request: "Request") -> Path:
         raise CommandError("Changes are tried on one file.", "Give one .cu file.")
     path = request.sources[0]
     if path.suffix not in (".cu", ".cuh"):
-        raise InputError(f"{path} is not CUDA C++, so nothing of it can be changed.", "Give a .cu file.")
+        raise InputError(f"{path} is not CUDA C++, so it cannot be changed.", "Give a .cu file.")
     return path

@@ -46,7 +46,7 @@ def _head(summary: Summary, files: Sequence[RawFile]) -> str:
     return f"""# {facts.name}, measured
 
 Made by `warpbound measure --extract --page` from raw files of {summary.date}; driver {facts.driver}, compute capability
-{facts.compute_capability}, {facts.sm_count} SMs. {len(records)} cases: {unstable} did not stand still or ran at another
+{facts.compute_capability}, {facts.sm_count} SMs. {len(records)} cases: {unstable} were unstable or ran at another
 clock, {summary.left_out} did not reach their occupancy. SM clock: {spread}. Cycles are those of the SM.
 """
 
@@ -136,7 +136,7 @@ def _over_time(by_name: Mapping[str, RawFile]) -> str:
     rows = [(r.axes["alpha"], *(float(warps) for warps in means)) for r, means in tenths]
     head = ("additions per load", *(f"to {10 * part} %" for part in range(1, 11)))
     intro = "Mean resident warps of an SM in each tenth of the time of the slowest SM.\n\n"
-    return section(f"Occupancy over time, {most} warps asked", head, rows, intro)
+    return section(f"Occupancy over time, {most} warps requested", head, rows, intro)
 
 
 def _mixes(summary: Summary) -> str:
@@ -185,7 +185,7 @@ def _hong_kim(summary: Summary) -> str:
     remaining = summary.figure("hong_kim: relative error")
     text = section("Hong and Kim's delays", ("value", "", "unit"), [("Mem_LD", latency, "cycle"), *delays])
     worst = max(map(abs, remaining.values())) if remaining else 0.0
-    return text + f"\nFitted to {len(remaining)} launches of Mb2 to Mb7; largest error left {100 * worst:.0f} %.\n"
+    return text + f"\nFitted to {len(remaining)} launches of Mb2 to Mb7; largest remaining error {100 * worst:.0f} %.\n"
 
 
 def _traces(summary: Summary) -> str:

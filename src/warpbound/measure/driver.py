@@ -70,7 +70,7 @@ class Driver:
             except InputError as error:
                 raise InputError(
                     f"the driver refuses the machine code of {name}: {error.reason}",
-                    "Make the cubins anew from the .cu files that --build writes, with a compiler of "
+                    "Build the cubins again from the .cu files that --build writes, with a compiler of "
                     f"{self._facts.driver} or older.",
                 ) from error
         return self._modules[hash(cubin)]

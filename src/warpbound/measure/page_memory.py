@@ -12,11 +12,11 @@ from warpbound.measure.contention import needed_of
 from warpbound.models.volkov_2016.one_warp import latency_per_transaction
 
 FIT_TEXT = """\
-Latency under a load of X is a + b X / (c - X). c is the plateau that several loads of a warp at once give, and a and b
-are fitted to the points below 80 % of it; where there is no plateau, all three are fitted to all points. Behind a and b
-their standard errors. Where few loads are in flight they wait for each other and never meet as many others as
-independent ones would, so that the fit of b is too low: beside it stands what b lies in. Warps are those that reach a
-share of the best rate of any kernel; none where one load per warp never does.
+Latency under a load of X is a + b X / (c - X). c is the plateau that several loads of a warp at once reach; a and b are
+fitted to the points below 80 % of it. Without a plateau, all three are fitted to all points. Standard errors follow a
+and b. If few loads are in flight, these wait for each other and never meet as many others as independent loads would,
+so the fitted b is too low; the next column gives the range in which b lies. The warps are those that reach a share of
+the best rate of any kernel; the cell is empty if one load per warp never reaches it.
 """
 
 
@@ -121,7 +121,7 @@ def _diverging(summary: Summary) -> str:
     if {("l2", "random"), ("l2", "stream")} <= set(curves):
         random, stream = (curves["l2", pattern]["latency"] for pattern in ("random", "stream"))
         each = float(latency_per_transaction(random, stream, SECTORS["stream"]))
-        text += f"\nBy Volkov's way, from L2 with all SMs at work: {each:.2f} cycles for each sector more.\n"
+        text += f"\nBy Volkov's method, from L2 with all SMs at work: {each:.2f} cycles for each sector more.\n"
     return text
 
 

@@ -50,12 +50,12 @@ def alone(sensors: Iterable[Mapping[str, float]], facts: Facts) -> list[str]:
     readings = list(sensors)
     reasons = [int(reading.get("throttle_reasons", 0.0)) for reading in readings]
     throttled = [name for bit, name in THROTTLED.items() if any(reason & bit for reason in reasons)]
-    lines = [f"Gate: clocks were held back ({', '.join(throttled)})."] if throttled else []
+    lines = [f"Gate: the GPU was throttled ({', '.join(throttled)})."] if throttled else []
     most = max((reading.get("processes", 0.0) for reading in readings), default=0.0)
     if most > 1:
         lines.append(f"Gate: {most:.0f} processes had the GPU at once; rates are not those of the whole GPU.")
     if " MIG " in f"{facts.name} ":
-        lines.append("Gate: this is a part of a GPU (MIG); what the driver says of memory may be of the whole.")
+        lines.append("Gate: this is a part of a GPU (MIG); the driver may report the memory of the whole GPU.")
     return lines
 
 

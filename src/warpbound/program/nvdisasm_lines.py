@@ -69,7 +69,7 @@ class Reader:
         """The error for an instruction outside any kernel."""
         return InputError(
             f"{self.source}, line {number}: an instruction outside any .text section.",
-            "Keep the .section lines that nvdisasm prints, so that kernels can be told apart.",
+            "Keep the .section lines that nvdisasm prints, so that kernels can be distinguished.",
         )
 
     def lost(self, number: int, address: int, due: int) -> InputError:

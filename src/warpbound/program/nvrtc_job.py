@@ -169,7 +169,7 @@ class Job:
             return
         if not output.cubin.startswith(b"\x7fELF"):
             raise InputError(
-                f"{self.name}: the compiler options make no machine code.", "Leave out what asks for PTX or LTO."
+                f"{self.name}: the compiler options make no machine code.", "Leave out options for PTX or LTO."
             )
         raise self._uninstantiated(source)
 

@@ -239,7 +239,7 @@ def variants(source: Path, machine: Gpu, kernel: str | None, each: Sequence[Opti
     """
     name, raw = _contents(source)
     if is_cubin(raw) or is_binary(raw) or source.suffix not in _CUDA_ENDINGS:
-        raise InputError(f"{name} is not CUDA C++, so macros change nothing of it.", "Give a .cu file.")
+        raise InputError(f"{name} is not CUDA C++, so macros have no effect on it.", "Give a .cu file.")
     text, arch = _text(raw, name), compiled_arch(machine)[0]
     outputs: list[Compiled | WarpboundError] = []
     compilers: list[Callable[[int], Compiled]] = []

@@ -68,6 +68,6 @@ def workload_text(counts: Sequence[Counted], source: str) -> str:
     for kind, sectors in SECTORS.items():
         count = getattr(first.total, kind)
         if count:
-            lines += ["", f"[[access]]  # {kind}; loads and stores are not told apart", 'kind = "load"', 'per = "warp"']
+            lines += ["", f"[[access]]  # {kind}; loads and stores together", 'kind = "load"', 'per = "warp"']
             lines += [f"count = {count:g}", f"sectors = {sectors}"]
     return "\n".join(lines) + "\n"
