@@ -61,6 +61,7 @@ def test_worksheet_of_one_warp() -> None:
 TIGHTEST: dict[str, dict[str, object]] = {
     "latency": {"latency": 8000.0},
     "issue": {"warp_instructions": 1000.0},
+    "fetch": {"units": {"fetch": 32 * 900.0}},  # once for the 32 warps of an SM
     "alu": {"units": {"aluheavy": 900.0}},
     "fma": {"units": {"fp16": 900.0}},
     "fp64": {"units": {"fp64": 900.0}},
@@ -85,6 +86,16 @@ def test_each_bound_is_the_tightest_once(resource: str) -> None:
     assert found.rate == float(found.bounds.rate)
     assert max(found.cycles, key=lambda name: found.cycles[name]) == resource
     assert max(found.utilization.values()) == found.utilization[resource] == pytest.approx(1)
+
+
+def test_warps_share_the_code_that_a_sub_core_fetches() -> None:
+    fetching = work(units={"fetch": 32 * 900.0}, warps=64_000.0)
+    eased = predict(scaled_demand(fetching, "fetch", 0.5), PLACE)
+    assert (eased.cycles["fetch"], eased.cycles["issue"]) == (450.0, predict(fetching, PLACE).cycles["issue"])
+    few = predict(fetching, replace(PLACE, warps_per_sm=16.0))
+    assert (few.cycles["fetch"], predict(fetching, PLACE).cycles["fetch"]) == (1800.0, 900.0)
+    over = throughput(fetching, PLACE, np.array([16.0, 32.0]))
+    assert over.limits["fetch"] == pytest.approx([1 / 1800, 1 / 900])
 
 
 def test_every_resource_is_among_them() -> None:
@@ -237,7 +248,7 @@ def test_utilization_is_a_fraction_and_the_interval_holds_the_time(made: Workloa
         assert found.slowest_s - 2e-6 <= 3.01 * (found.time_s - 2e-6)  # two parts, and a round begun counts whole
 
 
-@pytest.mark.parametrize("resource", [name for name in TIGHTEST if name != "latency"])
+@pytest.mark.parametrize("resource", [name for name in TIGHTEST if name not in ("latency", "fetch")])
 def test_easing_a_resource_eases_it_alone(resource: str) -> None:
     full = work(
         units={"fma": 60.0, "fp16": 90.0, "alu": 40.0, "fp64": 32.0, "xu": 64.0, "lsu": 48.0, "uniform": 8.0,

@@ -2,7 +2,8 @@
 
 Source   V. Volkov, EECS-2016-143, sections 3.6 and 3.7.
 Models   warps / latency against the tightest resource; the launch cost added; SMs that get no block stay idle
-         and leave their share of L2 and DRAM to the others; no more warps are resident than the launch has.
+         and leave their share of L2 and DRAM to the others; no more warps are resident than the launch has; code that
+         is fetched once for all warps of a sub-core (ours).
 Omits    waiting below saturation, the last warp of a block, the drain at the end: real launches are slower.
          `slowest_s` assumes that latency and the time of the tightest resource do not overlap at all.
 """
@@ -17,10 +18,11 @@ from numpy.typing import NDArray
 from warpbound.bounds import Bounds, Real
 from warpbound.machine import Gpu
 from warpbound.model_inputs import volkov_2016 as adapted
-from warpbound.model_inputs.resources import demand
+from warpbound.model_inputs.resources import demand, fetching
 from warpbound.models import volkov_2016
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
+from warpbound.workload.files.lanes import FETCH
 
 CHIP = ("l2", "dram")  # resources that the SMs share
 NOTE = "time is the tightest of Volkov's bounds plus the launch cost: no waiting short of saturation, no tail"
@@ -76,7 +78,7 @@ def predict(work: Workload, place: Place) -> Prediction:
     if work.warps is not None:
         warps = min(warps, work.warps / place.active_sms)
     x = adapted.inputs(work, place.gpu, warps, place.clock_hz)
-    x = replace(x, busy=_shared_by_active(x.busy, place))
+    x = replace(x, busy=_shared_by_active(x.busy, place) | _fetching(work, warps))
     limits = volkov_2016.predict(x)
     rate = float(limits.rate)
     cycles = {name: float(1.0 / limit) for name, limit in limits.limits.items()}
@@ -109,6 +111,11 @@ def _shared_by_active(busy: Mapping[str, Real], place: Place) -> dict[str, Real]
     return {name: cycles * share if name in CHIP else cycles for name, cycles in busy.items()}
 
 
+def _fetching(work: Workload, warps: Real) -> dict[str, Real]:
+    """Cycles to fetch code, for this many resident warps; nothing where it comes from L0."""
+    return {FETCH: np.divide(fetching(work, 1), warps)} if work.units.get(FETCH) else {}
+
+
 def _times(work: Workload, place: Place, x: volkov_2016.Inputs, rate: float) -> tuple[float | None, float | None]:
     """Seconds of the launch: at `rate`; and where each round of warps waits out its latency, then works."""
     if work.warps is None:
@@ -123,7 +130,7 @@ def _times(work: Workload, place: Place, x: volkov_2016.Inputs, rate: float) -> 
 def throughput(work: Workload, place: Place, warps_per_sm: NDArray[np.float64]) -> Bounds:
     """Bounds on units per cycle and SM over an array of resident warps, any shape."""
     x = adapted.inputs(work, place.gpu, warps_per_sm, place.clock_hz)
-    return volkov_2016.predict(replace(x, busy=_shared_by_active(x.busy, place)))
+    return volkov_2016.predict(replace(x, busy=_shared_by_active(x.busy, place) | _fetching(work, warps_per_sm)))
 
 
 def saturating_warps(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:

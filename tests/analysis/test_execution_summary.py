@@ -20,7 +20,7 @@ from warpbound.analysis.execution_summary import (
     loads_in_flight,
 )
 from warpbound.emulate import trace
-from warpbound.isa.instruction_caches import instruction_caches
+from warpbound.isa.instruction_caches import code_path, instruction_caches
 from warpbound.program.control_flow import Block, Flow, Loop
 from warpbound.schedule import Wait
 
@@ -269,11 +269,21 @@ def test_hot_code_against_the_instruction_caches():
         assert hot_loop(program, executed).tolist() == list(range(4, 4 + size))
         found = code_footprint(program, executed, 80)
         assert (found.hot_bytes, found.held_by) == (16 * size, held)
-        assert bool(code_notes(program, Observed(None, executed, None, 1.0, None, 0.0), 80)) == (held != "L0")
+        notes = code_notes(program, Observed(None, executed, None, 1.0, None, 0.0), 80, 0.25)
+        behind = {"L0": None, "L1": "the cache of the SM", None: "L2"}[held]
+        assert [note.partition(": ")[2] for note in notes] == (
+            [] if behind is None else [f"a sub-core fetches code from {behind} for 25 % of the time"]
+        )
     flat = np.ones(10)
     flat[:4] = 9
     assert hot_loop(looped(4), flat) is None
     assert code_footprint(looped(4), flat, 80).hot_bytes == 160
+
+
+def test_code_comes_in_lines_of_which_few_are_under_way():
+    path = code_path()
+    assert path.line_B * path.lines_ahead / path.sm_cycles == pytest.approx(13.1, abs=0.05)  # B per cycle and sub-core
+    assert path.start_cycles == 8
 
 
 def test_instruction_caches_of_architectures():

@@ -67,3 +67,9 @@ def test_shares_are_of_what_instructions_wait_for(program: Program) -> None:
     assert all(REPLACEMENT not in each for each in places)
     assert all(list(each.values()) == sorted(each.values(), reverse=True) for each in places)
     assert stalls_by_place(program.instructions, straight(program), {}) == [{}] * len(program.instructions)
+
+
+def test_code_is_waited_for_where_its_lines_begin(program: Program) -> None:
+    places = stalls_by_place(program.instructions, straight(program), {"no instruction": 1.0})
+    size = len(program.instructions)
+    assert [index for index, each in enumerate(places) if "no instruction" in each] == list(range(0, size, 8))

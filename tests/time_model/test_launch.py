@@ -159,10 +159,40 @@ def test_stalls_name_what_is_waited_for():
     issue = ask(work=replace(chip, warp_instructions=5000.0))
     l1 = ask(work=chip.with_memory(l1_wavefronts=400.0))
     joins = replace(plain, barriers=40.0, phases=(1,) * 41)
-    wanted = {"math pipe throttle": fma, "mio throttle": shared, "not selected": issue, "lg throttle": l1,
-              "barrier": ask(work=joins, fits=1)}  # fmt: skip
+    fetching = ask(work=replace(chip, units={"fetch": 4e5}))
+    wanted = {"no instruction": fetching, "math pipe throttle": fma, "mio throttle": shared, "not selected": issue,
+              "lg throttle": l1, "barrier": ask(work=joins, fits=1)}  # fmt: skip
     for reason, found in wanted.items():
         assert max(found.stalls, key=found.stalls.get) == reason
+
+
+@pytest.mark.parametrize("warps, fits", [(1, 1), (4, 1), (4, 4), (32, 2)])
+def test_code_is_fetched_once_for_all_resident_warps(warps, fits):
+    plain = workload("read", A100, CLOCK)
+    code = replace(plain, parts={}, latency=20.0, phases=(), units={"fetch": 1e6}).with_memory(
+        l1_sectors_load=0.0, l2_sectors_read=0.0, dram_bytes_read=0.0
+    )
+    found = ask(work=code, warps=warps, fits=fits)
+    assert found.bottleneck == "fetch"
+    assert found.utilization["fetch"] == pytest.approx(1)
+    assert found.rate == pytest.approx(fits * CLOCK / 1e6)  # as many blocks as fit, for each time that code passes
+
+
+def test_fetches_beside_other_work_cost_nothing():
+    """Lines arrive while instructions issue: the larger of both counts, not the sum."""
+    plain = workload("scale", A100, CLOCK)
+    busy = ask(work=replace(plain, units={"fma": 4000.0}))
+    both = ask(work=replace(plain, units={"fma": 4000.0, "fetch": 16 * 3900.0}))
+    assert both.time_s == pytest.approx(busy.time_s, rel=0.003)  # the last wave has fewer blocks that share them
+    assert ask(work=replace(plain, units={"fma": 4000.0, "fetch": 16 * 5000.0})).time_s > 1.2 * busy.time_s
+
+
+def test_a_warp_that_starts_waits_for_its_first_instruction():
+    """Nsight Compute: 8 cycles of `no instruction` for each warp, even in kernels of 15 instructions."""
+    assert ask().stalls["no instruction"] * CLOCK == pytest.approx(8)
+    old = gpu("gtx1080")
+    found = predict_launch(LaunchedWork(workload("scale", old, 1.6e9), old, 1.6e9, 10_000, 8, 8))
+    assert found.stalls["no instruction"] == 0
 
 
 def test_spreads_by_how_a_value_became_known_and_by_what_others_say():

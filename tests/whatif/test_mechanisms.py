@@ -41,7 +41,7 @@ def test_the_page_has_no_section_without_a_mechanism() -> None:
 
 CHANGES = {
     **{change: name for names, name in (
-        (("issue", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu"), "instructions"),
+        (("issue", "fetch", "alu", "fma", "fp64", "xu", "tensor", "uniform", "lsu"), "instructions"),
         (("l1", "l2", "dram"), "memory traffic"), (("shared",), "shared-memory traffic"),
     ) for change in (code_changes.EASINGS[each][1] for each in names)},
     **{Step(kind, 2, 1, 1, 1).sentence: "occupancy" for kind in ("threads", "registers", "shared", "carveout")},

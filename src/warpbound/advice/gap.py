@@ -18,7 +18,7 @@ from warpbound.workload import Workload
 
 NO_CONFLICTS = "no shared-memory bank conflicts"
 SECTOR_B = 32
-OVERHEAD = ("issue", "alu", "uniform", "lsu")
+OVERHEAD = ("issue", "fetch", "alu", "uniform", "lsu")
 ENDS, REST = "the end of the grid, where SMs are idle", "launching, and units and memory below their peak rates"
 
 

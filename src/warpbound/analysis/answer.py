@@ -15,7 +15,7 @@ from warpbound.analysis import code_tables, interval, launch_counts
 from warpbound.analysis.accuracy import expected
 from warpbound.analysis.case import WARP, Case, checked_case, product
 from warpbound.analysis.copy_warp_whatif import copy_warp_changes
-from warpbound.analysis.execution_summary import execution
+from warpbound.analysis.execution_summary import code_notes, execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_the_work
 from warpbound.analysis.multicast import multicast_changes
@@ -54,6 +54,7 @@ from warpbound.whatif.costs import Needs
 from warpbound.whatif.mechanisms import explained
 from warpbound.whatif.parallelism import registers_of_loads
 from warpbound.workload import Workload
+from warpbound.workload.files.lanes import FETCH
 from warpbound.workload.instruction_counts import Counts, count
 
 if TYPE_CHECKING:
@@ -293,6 +294,8 @@ def assumptions(case: Case, work: Work, prediction: LaunchPrediction | None) -> 
     board = case.gpu
     notes = [NOT_EXECUTED.format(reason=work.not_executed)] if work.not_executed else []
     notes += work.notes
+    if prediction is not None and work.observed is not None:
+        notes += code_notes(case.program, work.observed, board.arch, prediction.utilization.get(FETCH, 0.0))
     notes += [BOUNDS_NOTE] if prediction is None else [TIME_NOTE, *scaled_notes(prediction.assumed, board)]
     if case.settings.clock == SUSTAINED and case.power is None:
         notes.append(BOOST_NOTE.format(name=board.name))

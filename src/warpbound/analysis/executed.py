@@ -12,7 +12,6 @@ from warpbound.analysis.block_schedule import uneven_paths
 from warpbound.analysis.case import WARP, Case, product
 from warpbound.analysis.execution_summary import (
     Observed,
-    code_notes,
     instructions_per_cycle,
     loads_in_flight,
     register_notes,
@@ -45,6 +44,7 @@ from warpbound.time_model.queue_demands import SUB_CORE
 from warpbound.workload import Memory, Workload
 from warpbound.workload import Piece as Part
 from warpbound.workload.barrier_intervals import Stream, barriers, of_all, pieces
+from warpbound.workload.code_fetches import with_fetches
 from warpbound.workload.dynamic import (
     LONGEST_STREAM,
     Sample,
@@ -102,7 +102,8 @@ def _average_warp(case: Case, trace: Trace, sample: Sample, traffic: Traffic) ->
     warps = float(trace.of_blocks * per_block)
     schedule = timed_stream(program, trace, timing, sample)
     work = executed_work(program, case.gpu.arch, trace, sample, memory.scaled(1 / warps), schedule, warps)
-    average = _AverageWarp(with_block_start(on_board(work, case.gpu), case), memory, timing, schedule, warps)
+    work = with_fetches(with_block_start(on_board(work, case.gpu), case), schedule.stream, case.gpu, case.clock_hz)
+    average = _AverageWarp(work, memory, timing, schedule, warps)
     whole = whole_block(case, trace, unheld_waits(case, traffic), timing, served_by(traffic))
     stops = barriers(program.instructions, timing)
     if whole:
@@ -211,7 +212,7 @@ def work_from(case: Case, trace: Trace, sample: Sample, traffic: Traffic) -> Wor
         loops=cache(partial(_loops, case, (trace, traffic), timing, counts * average.warps)),
         schedule=schedule,
         by_level=cache(lambda: {level: _latency_at(case, (trace, sample, traffic), level) for level in LEVELS}),
-        notes=(sample_note, *notes, *traffic.notes, *trace.unknown, *trace.notes, *code_notes(program, observed, arch)),
+        notes=(sample_note, *notes, *traffic.notes, *trace.unknown, *trace.notes),
         sample=BlockSample(
             blocks=len(trace.blocks),
             warps=len(trace.warps),

@@ -5,8 +5,8 @@ Source   E, Z and n: A. Li et al., "X", 2016; alpha and beta: the same, fitted t
          Volta on two banks of 64 bits, so that three operands from one bank take a cycle more. Loads in flight: Y. Chou
          et al., "Microarchitecture optimizations for exploiting memory-level parallelism", ISCA 2004.
 Models   The hot loop is the smallest that executes at least half of all instructions.
-Omits    What instruction-cache misses cost: it is not in the predicted time. Reads of registers from one bank are in
-         it as a whole (`program.register_banks`), not one instruction at a time.
+Omits    Reads of registers from one bank are in the time as a whole (`program.register_banks`), not one instruction at
+         a time.
 """
 
 from collections.abc import Sequence
@@ -37,8 +37,8 @@ from warpbound.result.execution import (
 from warpbound.schedule import Schedule, Wait
 from warpbound.schedule.dependences import greedy_pairs
 from warpbound.workload import Workload
+from warpbound.workload.code_fetches import INSTRUCTION_B
 
-INSTRUCTION_B = 16  # from Volta on
 HOT = 0.5  # share of all executed instructions that the hot loop holds
 E_DEFINITION = (
     "from Volta on nothing is issued in pairs: E is instructions per cycle of one warp alone while it waits for no "
@@ -126,14 +126,16 @@ def hot_loop(program: Program, executions: NDArray[np.float64]) -> NDArray[np.in
     return min(hot, key=len) if hot else None
 
 
-def code_notes(program: Program, observed: Observed, arch: int) -> tuple[str, ...]:
-    """A warning where the hot code is more than the nearest instruction cache holds."""
+def code_notes(program: Program, observed: Observed, arch: int, fetching: float) -> tuple[str, ...]:
+    """Which instruction caches the hot code exceeds; fetching : share of the time for which lines of code arrive."""
     caches = instruction_caches(arch)
     size = code_footprint(program, observed.executions, arch).hot_bytes or 0
     small = [cache for cache in caches if size > cache.bytes]
     if not small:
         return ()
-    return (f"the hot code of {size / 1024:.3g} KiB exceeds {_named(small)}: instruction fetches are not in the time",)
+    behind = "L2" if len(small) == len(caches) else "the cache of the SM"
+    return (f"the hot code of {size / 1024:.3g} KiB exceeds {_named(small)}: a sub-core fetches code from {behind} "
+            f"for {100 * fetching:.0f} % of the time",)  # fmt: skip
 
 
 def register_notes(work: Workload, arch: int) -> tuple[str, ...]:

@@ -3,8 +3,8 @@
 Source   V. Volkov, EECS-2016-143, section 3.6: a resource's bound is its time per warp.
 Models   issue slots and pipes of the sub-cores shared evenly, SM-wide data paths, an even share of the chip's
          L2 and DRAM rates; a machine without L1 or L2 has no such path.
-Omits    uneven sub-cores and SMs; address-divergence, branch and barrier units (ADU, CBU), which are counted
-         but bound nothing here.
+Omits    instruction fetches, which the warps of a sub-core share (`time_model.queue_demands`); uneven sub-cores and
+         SMs; address-divergence, branch and barrier units (ADU, CBU), which are counted but bound nothing here.
 """
 
 from dataclasses import replace
@@ -16,7 +16,7 @@ from warpbound.machine import Gpu
 from warpbound.memory.counters import counters_on, counters_within
 from warpbound.result.quantities import THROUGHPUT_RESOURCES
 from warpbound.workload import Memory, Workload
-from warpbound.workload.files.lanes import PIPE_OF, issue_rate
+from warpbound.workload.files.lanes import FETCH, PIPE_OF, issue_rate
 
 SECTOR_B = 32
 LINE_B = 128
@@ -27,13 +27,14 @@ _MEMORY = ("shared", "l1", "l2", "dram")  # resources that traffic occupies
 
 @remember(4)
 def demand(work: Workload, gpu: Gpu, clock_hz: float) -> dict[str, float]:
-    """SM cycles that one unit of work occupies each resource it uses; every name in THROUGHPUT_RESOURCES."""
+    """SM cycles that one unit of work occupies each resource it uses; every name in THROUGHPUT_RESOURCES but
+    `fetch`, whose time depends on the resident warps (`fetching`)."""
     sub_cores = gpu.limits.sub_cores
-    cycles = dict.fromkeys(THROUGHPUT_RESOURCES, 0.0)
+    cycles = {name: 0.0 for name in THROUGHPUT_RESOURCES if name != FETCH}
     cycles["issue"] = issues(work, gpu) / issue_rate(gpu)
     for unit, busy in work.units.items():
         resource = PIPE_OF.get(unit)
-        if resource and (resource != "issue" or gpu.arch >= FIRST_OF_TWO_BANKS):
+        if resource in cycles and (resource != "issue" or gpu.arch >= FIRST_OF_TWO_BANKS):
             cycles[resource] = max(cycles[resource], busy / sub_cores)
     for kind, multiply_adds in work.tensor.items():
         cycles["tensor"] += multiply_adds / tensor_rate(gpu, kind)
@@ -60,6 +61,11 @@ def issues(work: Workload, gpu: Gpu) -> float:
     memory = work.memory
     spread = memory.l1_wavefronts - SECTOR_B * memory.ideal_sectors / LINE_B if memory.ideal_sectors else 0.0
     return work.issue_slots + (again or 0.0) * (memory.shared_conflict_wavefronts + max(0.0, spread))
+
+
+def fetching(work: Workload, warps: float) -> float:
+    """SM cycles of a unit to fetch code where this many warps are resident: a sub-core fetches it once for its own."""
+    return work.units.get(FETCH, 0.0) / warps
 
 
 def more_together(memory: Memory, gpu: Gpu) -> float:

@@ -4,7 +4,7 @@ Source   NVIDIA, Nsight Compute, Kernel Profiling Guide: a sample names the inst
          and why it does not. In public reports samples of `barrier` are at the instruction behind BAR.
 Models   Each reason's share of the launch is spread over the instructions: issue by how often they issue; waiting for
          results by the cycles for which the schedule of one warp waits there, distinguished by what it waits for; full
-         queues over the instructions that enter them.
+         queues over the instructions that enter them; waiting for code over the first instructions of its lines.
 Omits    that some instructions cause more waiting in a queue than others, such as an access of many sectors.
 """
 
@@ -13,9 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.isa.instruction_caches import code_path
 from warpbound.program.instruction import Instruction
 from warpbound.schedule import Schedule
-from warpbound.time_model.stall_reasons import REPLACEMENT
+from warpbound.time_model.stall_reasons import NO_INSTRUCTION, REPLACEMENT
 
 Reals = NDArray[np.float64]
 OF_SPACE = {  # what a warp waits for -> the reason
@@ -25,6 +26,7 @@ ENTERS: Mapping[str, Callable[[Instruction], bool]] = {  # reason -> instruction
     "lg throttle": lambda x: not {"global", "local"}.isdisjoint(x.traits.spaces),
     "mio throttle": lambda x: "shared" in x.traits.spaces,
     "math pipe throttle": lambda x: not x.traits.spaces,
+    NO_INSTRUCTION: lambda x: x.address % code_path().line_B == 0,  # a line of code arrives
 }
 
 

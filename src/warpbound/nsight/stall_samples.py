@@ -10,6 +10,7 @@ PREFIX = "smsp__pcsamp_warps_issue_stalled_"
 NOT_ISSUED = "_not_issued"
 RENAMED = {
     "lg": "lg throttle", "mio": "mio throttle", "math": "math pipe throttle", "dispatch": "dispatch stall",
+    "no_instructions": "no instruction",
 }  # fmt: skip
 
 

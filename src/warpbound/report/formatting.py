@@ -5,6 +5,7 @@ from collections.abc import Sequence
 RESOURCE_WORDS = {
     "latency": "latency",
     "issue": "instruction issue",
+    "fetch": "instruction fetch",
     "registers": "the bank of registers read more",
     "alu": "the ALU pipe",
     "fma": "the FMA pipe",
@@ -41,6 +42,7 @@ STALL_WORDS = {
     "short scoreboard": "for shared memory or XU",
     "long scoreboard": "for global or local memory",
     "imc miss": "for constants, parameters",
+    "no instruction": "for instructions",
     "barrier": "for other warps of the block",
     "block replacement": "for blocks to start and end",
 }

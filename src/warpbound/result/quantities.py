@@ -6,7 +6,7 @@ from msgspec import Meta
 
 SCHEMA_VERSION: Final = "1"
 THROUGHPUT_RESOURCES = (
-    "issue", "alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform", "lsu", "shared", "l1", "l2", "dram",
+    "issue", "fetch", "alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform", "lsu", "shared", "l1", "l2", "dram",
 )  # fmt: skip
 RESOURCES = ("latency", *THROUGHPUT_RESOURCES, "launch")
 CAUSES = ("issue", "fixed", "shared", "constant", "l1", "l2", "dram", "barrier", "start")  # of a warp's latency

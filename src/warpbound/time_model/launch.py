@@ -73,7 +73,7 @@ def predict_launch(x: LaunchedWork) -> LaunchPrediction:
     times = launch_time(active, values, full, x.blocks_per_active_sm)
     costs = resource_costs(full, values, x.blocks_per_active_sm)
     doubts = uncertainties(times)
-    reasons = stalls(x.work, full.lone_block, tightest(active, values), full.balance, full.flow.population)
+    reasons = stalls(active, full.lone_block, tightest(active, values), full.balance, full.flow.population)
     together = _first(full.flow.in_step) > _first(full.residence)
     apart_s = min(_first(times), _apart_s(x, parameters.values)) if together else _first(times)
     return _prediction((times, apart_s), full, costs, (doubts, reasons), parameters.assumed)

@@ -5,10 +5,11 @@ from functools import cached_property
 from warpbound.bounds import Real
 from warpbound.errors import InputError
 from warpbound.machine import Gpu
-from warpbound.model_inputs.resources import demand
+from warpbound.model_inputs.resources import demand, fetching
 from warpbound.quick_dataclasses import dataclass
 from warpbound.workload import Workload
 from warpbound.workload.files import levels
+from warpbound.workload.files.lanes import FETCH
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class ActiveWork:
 
     @cached_property
     def busy(self) -> dict[str, float]:
-        """SM cycles that one warp occupies each resource."""
-        return demand(self.work, self.gpu, self.clock_hz)
+        """SM cycles that one warp occupies each resource; those of fetches are of a warp that shares them with none."""
+        return demand(self.work, self.gpu, self.clock_hz) | {FETCH: fetching(self.work, 1)}
 
     @cached_property
     def levels(self) -> dict[str, float]:

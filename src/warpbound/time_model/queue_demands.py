@@ -6,8 +6,9 @@ Models   Pipes per sub-core; data paths per SM; L2, DRAM and block starts per ch
          each piece between barriers. L2 serializes atomics on one line. Traffic of DRAM passes L2 once more. Where L2
          or DRAM may serve a load, each warp by itself, a block waits for DRAM if any of its warps does. While older
          warps run ahead of younger ones, hits and misses of L1 come one after the other. Sectors on the far side of L2
-         arrive later and cross at a rate of their own.
-Omits    Blocks that hit or miss L2 as a whole; TLB reach; instruction-cache misses.
+         arrive later and cross at a rate of their own. The warps of a sub-core share the code that it fetches: one that
+         has to wait for a line is caught up with by those behind it.
+Omits    Blocks that hit or miss L2 as a whole; TLB reach; warps of a sub-core too far apart to share fetched code.
 """
 
 from collections.abc import Mapping
@@ -29,6 +30,7 @@ from warpbound.time_model.flow_balance import Flow, Queue, Space
 from warpbound.time_model.launched_work import ActiveWork
 from warpbound.time_model.parameters import Parameters
 from warpbound.workload import Memory, Piece, Workload
+from warpbound.workload.files.lanes import FETCH
 
 SUB_CORE = ("issue", "alu", "fma", "fp64", "xu", "tensor", "tmem", "uniform")
 SM = ("lsu", "shared", "l1")
@@ -36,7 +38,7 @@ HOT = "one address"  # updated by atomics of the whole chip, one after the other
 TINY = 1e-30    # s; avoids division by 0
 START = "block start"
 FAR = "l2 far"       # traffic between the two sides of L2
-QUEUES = (*SUB_CORE, *SM, "l2", FAR, HOT, "dram", START)
+QUEUES = (*SUB_CORE, *SM, FETCH, "l2", FAR, HOT, "dram", START)
 RESOURCE_OF = {FAR: "l2", HOT: "l2", START: "launch"}  # queue -> resource of an answer, where the names differ
 SECTOR_B, SECTORS_PER_LINE = 32.0, 4.0
 _WAITING = ("l1", "l2", "dram")  # causes of latency that are loads under way
@@ -284,7 +286,7 @@ def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Q
         else:
             own = np.ceil(np.divide(x.warps_per_block, servers))        # their crowd is in the residence
             queues[name] = Queue(per_block, np.multiply(values.warp_wait, each), np.maximum(0.0, 1.0 - own / fullest))
-    return queues
+    return queues | {FETCH: Queue(np.divide(cycles[FETCH], x.clock_hz * population))}
 
 
 def _in_order(memory: Memory, queues: dict[str, Queue]) -> dict[str, Queue]:

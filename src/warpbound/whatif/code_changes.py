@@ -29,6 +29,7 @@ FP64_LATENCY = "fp64_latency"  # the number of a board that a wait for an FP64 r
 FMA_CYCLES = 2.0       # cycles of one sub-core's unit for an FP32 instruction of a warp, if the kernel has none itself
 EASINGS = {  # resource -> demand that the change leaves, what to change
     "issue": (0.75, "a quarter fewer instructions (wider accesses, unrolled loops, less index arithmetic)"),
+    "fetch": (0.0, "less code in the hot loop, so that the L0 instruction cache holds it (a smaller `#pragma unroll`)"),
     "alu": (0.75, "a quarter fewer integer, logic and comparison instructions"),
     "fma": (0.75, "a quarter fewer multiplications and additions"),
     "fp64": (0.5, "half the FP64 instructions (FP32 where it is exact enough)"),

@@ -67,8 +67,8 @@ MECHANISMS = (  # the first that fits names the change
     Mechanism("shared-memory traffic", ("shared-memory traffic",), "", ("shared",)),
     Mechanism("memory traffic", ("L1 traffic", "L2 traffic", "DRAM traffic"), "",
               MEMORY),
-    Mechanism("instructions", ("instructions", "multiplications", "FP64", "special functions", "tensor cores"),
-              "", ("issue", "fixed")),
+    Mechanism("instructions", ("instructions", "instruction cache", "multiplications", "FP64", "special functions",
+                               "tensor cores"), "", ("issue", "fixed")),
 )  # fmt: skip
 
 

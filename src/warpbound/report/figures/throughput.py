@@ -64,6 +64,7 @@ _DASHES = ("solid", "dash", "dot", "dashdot", "longdash")
 BOUND_WORDS = {
     "latency": "bound: latency",
     "issue": "bound: instruction issue",
+    "fetch": "bound: instruction fetch",
     "alu": "bound: ALU pipe",
     "fma": "bound: FMA pipe",
     "fp64": "bound: FP64 pipe",

@@ -19,10 +19,11 @@ from warpbound.workload.records import Workload
 WARP = 32.0
 FIRST_IN_THE_TABLES = 70  # architectures below have no row in isa/families.toml
 FIRST_BY_PROXY = 60  # from there on boards run code of later architectures, which has uniform instructions
+FETCH = "fetch"  # the path of code to the instruction cache of a sub-core
 PIPE_OF = {  # unit of isa/families.toml -> the pipe that it belongs to
     "alu": "alu", "aluheavy": "alu", "alulite": "alu", "fma": "fma", "fmaheavy": "fma", "fmalite": "fma",
     "fp16": "fma", "fp64": "fp64", "xu": "xu", "uniform": "uniform", "lsu": "lsu", "tex": "lsu", "tensor": "tensor",
-    "tmem": "tmem", "registers": "issue", "operands": "shared",
+    "tmem": "tmem", "registers": "issue", "operands": "shared", FETCH: FETCH,
 }  # fmt: skip
 
 
