@@ -145,6 +145,27 @@ def test_demand(instruction: str, unit: str, cycles: tuple[float | None, ...]) -
     assert tuple(facts(instruction, arch).demand.get(unit) for arch in COMPILED) == cycles
 
 
+# cycles of the SM that each instruction takes, by counters of public Nsight Compute reports and its executions there
+# (docs/model-notes/on-chip-conversions.md)
+COUNTED = [
+    ("F2F.F16.F32", 75, "xu", 2.0),
+    *((name, arch, "xu", 2.0) for name in ("I2F.U32.RP", "F2I.FTZ.U32.TRUNC.NTZ", "MUFU.RCP") for arch in (86, 89)),
+    ("I2F.F64", 86, "fp64", 16.05),
+    ("DFMA", 86, "fp64", 16.03),
+    ("DSETP.NEU.AND", 86, "fp64", 16.05),
+]
+
+
+@pytest.mark.parametrize("instruction, arch, unit, cycles", COUNTED)
+def test_conversions_hold_the_pipe_that_counters_name_for_as_long(
+    instruction: str, arch: int, unit: str, cycles: float
+) -> None:
+    found = facts(instruction, arch)
+    assert found.pipe == unit
+    assert {name for name, busy in found.demand.items() if busy} == {unit}
+    assert found.demand[unit] / 4 == pytest.approx(cycles, rel=0.005)
+
+
 LATENCIES = [
     ("FFMA", (4, 4, 4, 4, 4, 4, 4)),
     ("IMAD.WIDE", (6, 6, 6, 6, 4, 4, 4)),
