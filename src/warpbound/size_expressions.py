@@ -85,11 +85,11 @@ def _integer(name: str, value: str) -> int:
         ) from None
 
 
-def parts(text: str) -> list[str]:
-    """Parts of a list, split at commas outside parentheses."""
+def parts(text: str, opening: str = "([", closing: str = ")]") -> list[str]:
+    """Parts of a list, split at commas outside of brackets."""
     pieces, depth = [""], 0
     for letter in text:
-        depth += (letter in "([") - (letter in ")]")
+        depth += (letter in opening) - (letter in closing)
         if letter == "," and depth == 0:
             pieces.append("")
         else:

@@ -36,6 +36,7 @@ from warpbound.result.host_launches import (
     HostLaunches,
     HostSize,
 )
+from warpbound.size_expressions import parts
 
 _FLOATS = {"float": "f32", "double": "f64", "half": "f16", "__half": "f16", "__nv_bfloat16": "bf16",
            "nv_bfloat16": "bf16"}  # fmt: skip
@@ -149,18 +150,18 @@ class _Described:
 
     def _parameters(self, source: FunctionSource) -> Iterator[tuple[str, str, Any]]:
         """(name, type with template arguments in place, default value) of the kernel's parameters."""
-        words = self.kernel.partition("<")[2].removesuffix(">")
-        template = dict(zip((name for name, _ in source.template), _split(words), strict=False))
+        words = parts(self.kernel.partition("<")[2].removesuffix(">"), "<(", ">)")
+        template = dict(zip((name for name, _ in source.template), map(str.strip, words), strict=False))
         for node in source.parameters.named_children:
             kind = node.child_by_field_name("type")
             if kind is None:
                 continue
             declarator = node.child_by_field_name("declarator")
-            parts = declarator_of(declarator) if declarator is not None else None
+            own = declarator_of(declarator) if declarator is not None else None
             base = plain_type(text_of(kind))
-            stars = parts.stars + len(parts.extents) if parts else 0
+            stars = own.stars + len(own.extents) if own else 0
             full = self.code.model.resolved(template.get(base, base) + "*" * stars)
-            yield parts.name if parts else "", full, node.child_by_field_name("default_value")
+            yield own.name if own else "", full, node.child_by_field_name("default_value")
 
     def _argument(
         self, name: str, kind: str, expression: str, value: Any, first: dict[int, str]
@@ -271,15 +272,3 @@ def _needed(grid: HostSize, block: HostSize, smem: HostAmount, arguments: Sequen
             yield f"elements of {argument.name}"
         elif argument.array is None and argument.value is None:
             yield f"{argument.name} ({argument.type or 'any type'})"
-
-
-def _split(words: str) -> list[str]:
-    """Template arguments at the commas outside of brackets."""
-    parts, depth = [""], 0
-    for letter in words:
-        depth += (letter in "<(") - (letter in ">)")
-        if letter == "," and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += letter
-    return [part.strip() for part in parts]

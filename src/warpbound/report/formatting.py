@@ -49,6 +49,7 @@ STALL_WORDS = {
 LONG_NAME = 60  # letters of a kernel's name, above which a table shortens it
 _RATES = ((1e15, "P"), (1e12, "T"), (1e9, "G"), (1e6, "M"))
 _PREFIXES = ((1e9, "G"), (1e6, "M"), (1e3, "k"))
+_SMALL = ((1.0, ""), (1e-3, "m"), (1e-6, "u"), (1e-9, "n"))
 
 
 def amount(value: float | None) -> str:
@@ -70,22 +71,19 @@ def flops(value: float) -> str:
 
 def seconds(value: float | None) -> str:
     """A time in the unit that keeps it between 1 and 1000; a dash where there is none."""
-    if value is None:
-        return "-"
-    for size, unit in ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns")):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value / 1e-9:.3g} ns"
+    return _small(value, "s")
 
 
 def joules(value: float | None) -> str:
     """An energy in the unit that keeps it between 1 and 1000; a dash where there is none."""
+    return _small(value, "J")
+
+
+def _small(value: float | None, unit: str) -> str:
     if value is None:
         return "-"
-    for size, unit in ((1.0, "J"), (1e-3, "mJ"), (1e-6, "uJ")):
-        if value >= size:
-            return f"{value / size:.3g} {unit}"
-    return f"{value / 1e-9:.3g} nJ"
+    size, letter = next((step for step in _SMALL if value >= step[0]), _SMALL[-1])
+    return f"{value / size:.3g} {letter}{unit}"
 
 
 def resource_words(name: str | None) -> str:
