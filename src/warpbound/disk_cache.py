@@ -36,21 +36,21 @@ def state_of(status: os.stat_result) -> tuple[int, int]:
 
 def cached(name: str, make: Callable[[], bytes]) -> bytes:
     """The cached bytes of `name`; computed on a miss, and stored if the disk allows it."""
-    result = kept(name)
+    result = load(name)
     if result is not None:
         return result
     content = make()
-    keep_checked(_place(name), content)
+    store_checked(_place(name), content)
     return content
 
 
-def kept(name: str) -> bytes | None:
+def load(name: str) -> bytes | None:
     """The cached bytes of `name`; None if there are none or they are damaged."""
-    return checked(_place(name))
+    return load_checked(_place(name))
 
 
-def checked(path: Path) -> bytes | None:
-    """What `keep_checked` has written to a file; None if there is none or it is damaged."""
+def load_checked(path: Path) -> bytes | None:
+    """What `store_checked` has written to a file; None if there is none or it is damaged."""
     try:
         whole = path.read_bytes()
     except OSError:
@@ -59,16 +59,16 @@ def checked(path: Path) -> bytes | None:
     return whole[_CHECK_B:] if is_sound else None
 
 
-def keep_checked(path: Path, contents: bytes) -> None:
-    """Write `contents` behind their hash, as `keep` writes."""
-    keep(path, hashlib.sha256(contents).digest() + contents)
+def store_checked(path: Path, contents: bytes) -> None:
+    """Write `contents` behind their hash, as `store` writes."""
+    store(path, hashlib.sha256(contents).digest() + contents)
 
 
 def _place(name: str) -> Path:
     return folder() / name[:2] / name
 
 
-def keep(path: Path, contents: bytes) -> None:
+def store(path: Path, contents: bytes) -> None:
     """Write in one step, so that another process never reads half a file; a full or read-only disk is no error."""
     import tempfile  # which costs more than most answers write
 

@@ -70,7 +70,7 @@ def test_a_sweep_goes_on_where_it_was_stopped(tmp_path):
     first, second = work_units(made)
 
     file.unlink()
-    storage.begun(file, [first, second])
+    storage.answered_units(file, [first, second])
     storage.write_part(file, first.key, answer(made, first))
     (storage.parts_folder(file) / f"{second.key}.parquet.1.unfinished").write_bytes(b"half a part")
     calls = []

@@ -101,7 +101,7 @@ def at_start(program: Program, launch: Launch) -> Arrays:
     return make_ready(program, launch).memory.arrays()
 
 
-def written(before: Arrays, after: Arrays) -> int:
+def bytes_written(before: Arrays, after: Arrays) -> int:
     """Bytes of results that differ from what was there, rounded up to elements."""
     return sum(
         int((bits(after[name]) != bits(before[name])).sum()) * after[name].itemsize for name in after if name in before

@@ -82,7 +82,7 @@ def tried(question: Question, board: Gpu, settings: Settings, progress: Progress
     variants += pairs
     blocks = equal_results.chosen_blocks(program, launch.grid)
     after = _results(original, tuple(blocks))
-    changed = equal_results.written(equal_results.at_start(program, launch), after)
+    changed = equal_results.bytes_written(equal_results.at_start(program, launch), after)
     rows = rows if changed else [_unproved(row) for row in rows]
     count = launch.grid[0] * launch.grid[1] * launch.grid[2]
     answer = TriedKernel(

@@ -18,7 +18,7 @@ from typing import Any
 import msgspec
 
 from warpbound.analysis.settings import DEFAULT, Settings
-from warpbound.disk_cache import checked, digest, folder, keep_checked, state_of
+from warpbound.disk_cache import digest, folder, load_checked, state_of, store_checked
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu, gpu
 from warpbound.program.kernel import Program
@@ -110,7 +110,7 @@ def _files(place: str, root_length: int) -> list[tuple[str, tuple[int, int]]]:
 
 def _kept(name: str) -> KernelResult | None:
     path = folder() / PLACE / name
-    content = checked(path)
+    content = load_checked(path)
     if content is None:
         return None
     with suppress(OSError):  # of a folder that nobody may write to
@@ -122,7 +122,7 @@ def _kept(name: str) -> KernelResult | None:
 def _keep(name: str, content: bytes) -> None:
     """Write an answer; the oldest make room for it."""
     place = folder() / PLACE
-    keep_checked(place / name, content)
+    store_checked(place / name, content)
     try:
         with os.scandir(place) as entries:
             ages = [(each.stat().st_mtime_ns, each.stat().st_size, each.path) for each in entries]

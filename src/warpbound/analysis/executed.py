@@ -163,7 +163,7 @@ def _pieces(
     each = per_execution(instructions, traffic, executions * average.warps)
     facts = facts_of(instructions, case.gpu.arch)
 
-    def asked(issued: NDArray[np.float64]) -> dict[str, float]:
+    def demands(issued: NDArray[np.float64]) -> dict[str, float]:
         counts = count(instructions, facts, case.program.bank_reads, issued.tolist(), issued.tolist())
         memory = _total(each, issued)
         part = replace(work, warp_instructions=counts.warp_instructions, units=dict(counts.units),
@@ -172,11 +172,11 @@ def _pieces(
 
     passes = WARP * len(trace.warps) * np.maximum(1, trace.executed.max(axis=0))
     lanes = trace.threads.sum(axis=0) / passes
-    whole = asked(executions)
+    whole = demands(executions)
     tightest = max(SUB_CORE, key=lambda name: whole[name])
     both = zip(instructions, facts, strict=True)
     turns = np.array([0.0 if instruction.skipped else _holds(fact, tightest) for instruction, fact in both])
-    return pieces(streams, instructions, average.waits, average.schedule, executions, asked, lanes, stops, turns)
+    return pieces(streams, instructions, average.waits, average.schedule, executions, demands, lanes, stops, turns)
 
 
 def _holds(fact: OpcodeFacts, pipe: str) -> float:
@@ -330,7 +330,7 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
     requests, waits = traffic.by_instruction.requests, traffic.by_instruction.waits_from
     totals = waits.sum(axis=1)
 
-    def served(index: int) -> Shares:
+    def shares_of(index: int) -> Shares:
         if requests[index] <= 0:
             return NEAREST
         if level is not None:
@@ -340,7 +340,7 @@ def served_by(traffic: Traffic, level: str | None = None) -> Callable[[int], Sha
         shares = waits[index] / totals[index]
         return {each: float(share) for each, share in zip(LEVELS, shares, strict=True) if share > 0}
 
-    return served
+    return shares_of
 
 
 def _latency_at(case: Case, run: tuple[Trace, Sample, Traffic], level: str) -> float:

@@ -45,11 +45,11 @@ def settled(case: Case, work: Work, again: Callable[[Case, Work], Work]) -> tupl
     clocks = clock_steps(case.power)
     power, x, limit = case.power, activity(work.whole), limit_W(case)
 
-    def asked(seconds: Array) -> list[float]:
+    def clocks_hz(seconds: Array) -> list[float]:
         clock = held(power, x, clocks, seconds, limit)
         return [clock.operation.clock_hz, clock.slow_hz, clock.fast_hz]
 
-    clock = held(power, x, clocks, seconds_where(asked, case, work, clocks), limit)
+    clock = held(power, x, clocks, seconds_where(clocks_hz, case, work, clocks), limit)
     at_rest = replace(case, held_clock=clock)
     return at_rest, work if at_rest.clock_hz == case.clock_hz else again(at_rest, work)
 

@@ -47,7 +47,7 @@ def snapshot(context: click.Context, /, out: str | None, files: tuple[str, ...],
         for name, value in context.params.items()
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE and name not in ("files", "out")
     }
-    write(as_json(_taken(_questions(files, options))), out)
+    write(as_json(_snapshot(_questions(files, options))), out)
 
 
 @click.command(epilog=DIFF_EXAMPLES)
@@ -72,7 +72,7 @@ def diff(
     if update and new:
         raise CommandError("--update asks the questions of OLD.json again.", "Leave NEW.json out.")
     before = _read(old)
-    after = _read(new) if new else _taken(before.questions)
+    after = _read(new) if new else _snapshot(before.questions)
     result = compared(before.kernels, after.kernels, fail_above)
     if form == "markdown":
         write(markdown(result), out)
@@ -99,7 +99,7 @@ def _questions(files: Sequence[str], options: Mapping[str, Any]) -> "list[Questi
     return questions
 
 
-def _taken(questions: "Sequence[Question]") -> "Snapshot":
+def _snapshot(questions: "Sequence[Question]") -> "Snapshot":
     """The answers to the questions as the sources are now."""
     from importlib.metadata import version
 

@@ -18,7 +18,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from warpbound.disk_cache import cached, digest, folder, kept, state_of
+from warpbound.disk_cache import cached, digest, folder, load, state_of
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.quick_dataclasses import dataclass
 
@@ -111,7 +111,7 @@ def _toolkit(place: Path, origin: str, host: Path) -> Toolkit:
     files = (place, place.with_name("nvcc.profile"), host)
     flags = (os.environ.get(name, "") for name in ("NVCC_PREPEND_FLAGS", "NVCC_APPEND_FLAGS"))
     name = digest("nvcc -dryrun", *(f"{file} {state_of(file.stat())}" for file in files if file.exists()), *flags)
-    before = kept(name)
+    before = load(name)
     output = _dry_run(place, host) if before is None else before.decode()
     version = dict(_VERSION.findall(output))
     if len(version) < len(("major", "minor", "build")):

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from warpbound.disk_cache import cached, digest, kept
+from warpbound.disk_cache import cached, digest, load
 from warpbound.errors import InputError, MissingTool, install
 from warpbound.program import older_nvdisasm
 from warpbound.program.cubin_merge import is_of, joined, listings
@@ -56,7 +56,7 @@ def disassemble_all(images: Sequence[bytes], source: str) -> list[str]:
     One that cannot be joined with the others, or whose listing does not show its code bit by bit, is read alone.
     """
     here = (image for image in dict.fromkeys(images) if not older_nvdisasm.needed(image))
-    new = [image for image in here if kept(_name(image)) is None]
+    new = [image for image in here if load(_name(image)) is None]
     together = dict(zip(new, _together(new, source), strict=True)) if len(new) > 1 else {}
     return [
         disassemble(image, source) if (result := together.get(image)) is None

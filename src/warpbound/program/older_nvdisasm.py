@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from warpbound.disk_cache import folder, keep
+from warpbound.disk_cache import folder, store
 from warpbound.errors import InputError
 
 OLDEST, LATER = 70, 75  # what it is for: Volta, whose encoding the analysis reads
@@ -104,7 +104,7 @@ def unpack(wheel: Path, place: Path) -> None:
 
     try:
         with zipfile.ZipFile(wheel) as archive:
-            keep(place, archive.read(_MEMBER))
+            store(place, archive.read(_MEMBER))
         place.chmod(0o755)
     except (OSError, KeyError, zipfile.BadZipFile) as problem:
         reason = f"{wheel.name} gave no nvdisasm to {place} ({problem})."

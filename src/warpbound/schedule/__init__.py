@@ -37,7 +37,7 @@ def schedule(stream: Sequence[int], instructions: Sequence[Instruction], waits: 
     """
     warp = warp_of(instructions, waits)
     repeated_streams.run(warp, stream)
-    return _told(warp, stream)
+    return _schedule_of(warp, stream)
 
 
 def issue_times(stream: Sequence[int], instructions: Sequence[Instruction], waits: Sequence[Wait]) -> IssueTimes:
@@ -73,7 +73,7 @@ def together(
         released = max((warp.free for warp in arrived), default=0.0)
         for warp in arrived:
             warp.hold_until(released)
-    return tuple(_told(warp, stream) for warp, stream in zip(warps, streams, strict=True))
+    return tuple(_schedule_of(warp, stream) for warp, stream in zip(warps, streams, strict=True))
 
 
 def _between_barriers(
@@ -84,7 +84,7 @@ def _between_barriers(
     return [stream[first:last] for first, last in pairwise([0, *ends, len(stream)])]
 
 
-def _told(warp: Warp, stream: Sequence[int]) -> Schedule:
+def _schedule_of(warp: Warp, stream: Sequence[int]) -> Schedule:
     parts, lines = warp.booked(0, len(stream) - 1, 1.0)
     return Schedule(
         stream=tuple(stream),

@@ -195,13 +195,13 @@ class Warp:
         """The state, and all that decides the attribution of later cycles: equal ones, equal records from then on."""
         here, now = len(self.issue), self.free
 
-        def told(up: _Raise) -> object:
+        def relative(up: _Raise) -> object:
             loads = tuple((here - at, at >= self.closed_before) for at in up.loads)
             return max(0.0, round(up.until - now, 6)), here - up.position, loads
 
-        uncovered = ((queue, told(up)) for queue, up in self.uncovered.items() if up.until > now or up.loads)
+        uncovered = ((queue, relative(up)) for queue, up in self.uncovered.items() if up.until > now or up.loads)
         return (
-            tuple((str(board), tuple(map(told, self.up.get(board, ())))) for board in self._awaited()),
+            tuple((str(board), tuple(map(relative, self.up.get(board, ())))) for board in self._awaited()),
             tuple(here - at for at in self.open_loads),
             tuple(sorted(uncovered)),
             tuple(sorted((queue, round(t - now, 6)) for queue, t in self.taken.items() if t > now)),

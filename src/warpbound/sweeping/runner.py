@@ -36,7 +36,7 @@ def sweep(
     plan_ = plan(path)
     file = default_out(plan_.path) if out is None else Path(out)
     units = work_units(plan_)
-    finished = storage.begun(file, units)
+    finished = storage.answered_units(file, units)
     ready = sum(unit.points for unit in units if unit.key in finished)
     if progress is not None:
         progress(ready, plan_.points)

@@ -87,7 +87,7 @@ def parts_folder(out: Path) -> Path:
     return out.with_name(out.name + ".parts")
 
 
-def begun(out: Path, units: Sequence[WorkUnit]) -> set[str]:
+def answered_units(out: Path, units: Sequence[WorkUnit]) -> set[str]:
     """Keys of the units that have answers, in parts or in the finished file, which is split into parts again."""
     keys = {unit.key for unit in units}
     folder = parts_folder(out)

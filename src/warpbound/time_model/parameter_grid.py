@@ -34,10 +34,10 @@ def predict_grid(x: LaunchedWork, values: Parameters, points: int) -> Grid:
     whole = Grid(np.empty(points), {name: np.zeros(points) for name in names})
     for first in range(0, points, AT_ONCE):
         some = np.arange(first, min(first + AT_ONCE, points))
-        order = np.broadcast_to(l1_serves(x.active_work(), _taken(values, some), x.population), some.shape)
+        order = np.broadcast_to(l1_serves(x.active_work(), _at(values, some), x.population), some.shape)
         for part in (some[order], some[~order]):  # queues take the same form at all points of a part
             if len(part):
-                _fill(whole, part, x, _taken(values, part))
+                _fill(whole, part, x, _at(values, part))
     return whole
 
 
@@ -51,8 +51,8 @@ def _fill(whole: Grid, part: NDArray[np.int64], x: LaunchedWork, values: Paramet
     whole.costs["launch"][part] = np.divide(values.launch_gap, x.blocks_per_active_sm)
 
 
-def _taken(values: Parameters, part: NDArray[np.int64]) -> Parameters:
-    def taken(value: Real) -> Real:
+def _at(values: Parameters, part: NDArray[np.int64]) -> Parameters:
+    def at_part(value: Real) -> Real:
         return np.asarray(value)[part] if np.ndim(value) else value
 
-    return replace(values, **{field.name: taken(getattr(values, field.name)) for field in fields(Parameters)})
+    return replace(values, **{field.name: at_part(getattr(values, field.name)) for field in fields(Parameters)})

@@ -85,17 +85,17 @@ def with_stages(mbarrier_log: MbarrierLog, ring: Ring, stages: int) -> MbarrierL
     number = {barrier: place for place, barrier in enumerate(releases)}
     more = stages - ring.stages
 
-    def moved(phase: Phase) -> Phase:
+    def earlier_phase(phase: Phase) -> Phase:
         before = (phase[1] - 1) * ring.stages + number[phase[0]] - more
         return (releases[before % ring.stages], before // ring.stages + 1) if before >= 0 else (releases[0], 0)
 
-    def changed(event: Event) -> Event:
+    def waits_earlier(event: Event) -> Event:
         if event.kind is not Kind.TEST or not all(barrier in number for barrier, _ in event.barriers):
             return event
-        return replace(event, barriers=tuple(map(moved, event.barriers)))
+        return replace(event, barriers=tuple(map(earlier_phase, event.barriers)))
 
     copier = ring.fills[0].warp
-    own = {at: list(map(changed, events)) for at, events in mbarrier_log.events[copier].items()}
+    own = {at: list(map(waits_earlier, events)) for at, events in mbarrier_log.events[copier].items()}
     others = mbarrier_log.events
     return replace(mbarrier_log, events=(*others[:copier], own, *others[copier + 1 :]))
 

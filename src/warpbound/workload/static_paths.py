@@ -32,7 +32,7 @@ def whole(program: Program) -> tuple[int, ...]:
     """Instruction indices along the longest path through the kernel, loops once."""
     if not program.instructions:
         return ()
-    calls_followed = _Calls(program, _ways(program))
+    calls_followed = _Calls(program, _loop_paths(program))
     return calls_followed.stream(calls_followed.paths.whole(0), 0)
 
 
@@ -40,7 +40,7 @@ def loops(program: Program) -> tuple[LoopPath, ...]:
     """Every loop of the kernel, outermost first; an iteration of an outer loop runs inner loops once."""
     nests = program.flow.loops
     inner = {loop.parent for loop in nests}
-    calls_followed = _Calls(program, _ways(program))
+    calls_followed = _Calls(program, _loop_paths(program))
     return tuple(
         LoopPath(
             number=number,
@@ -72,7 +72,7 @@ def between_barriers(program: Program, loop: LoopPath) -> tuple[tuple[int, ...],
     return tuple(turned[begin:end] for begin, end in pairwise([0, *ends]))
 
 
-def _ways(program: Program) -> LoopPaths:
+def _loop_paths(program: Program) -> LoopPaths:
     graph = program.flow
     return LoopPaths(
         graph,

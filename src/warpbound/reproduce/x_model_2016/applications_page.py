@@ -64,7 +64,7 @@ def _order(inputs: ItemInputs) -> str:
     studies = {board: case_study(board, inputs) for board in boards}
     gains = _measured()
     rows = [
-        (way, *(f"{studies[board]['gain'][way]:.3f}" for board in boards), gains[way]) for way in _ways(boards[0])
+        (way, *(f"{studies[board]['gain'][way]:.3f}" for board in boards), gains[way]) for way in _remedies(boards[0])
     ]
     for what, paper in (("more Z: MS", "very limited"), ("more Z: CS", "rises"), ("less E: MS", "rises")):
         rows.append((what, *(f"{studies[board][what]:.5f}" for board in boards), paper))
@@ -99,7 +99,7 @@ def _measured() -> dict[str, str]:
     return {what.removeprefix(start): str(x.value) for what, x in item.printed.items() if what.startswith(start)}
 
 
-def _ways(board: str) -> Iterable[str]:
+def _remedies(board: str) -> Iterable[str]:
     sizes = studied(board)
     return remedies(sizes[DEFAULT], sizes[LARGER])
 
