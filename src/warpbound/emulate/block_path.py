@@ -30,6 +30,7 @@ from warpbound.emulate.handler_building import BROKEN
 from warpbound.emulate.state import State
 from warpbound.errors import WarpboundError
 from warpbound.kernel_launch import Launch
+from warpbound.program.control_flow import always
 from warpbound.program.instruction import PT, RZ, Instruction
 
 MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the evaluation ends
@@ -64,6 +65,7 @@ class Path:
         self.forgotten: dict[int, list[tuple[frozenset[int], Mask]]] = {}  # where the sides of an unknown branch meet
         self.compared: dict[int, tuple[Value, Value]] = {}  # comparison of a counted loop -> its last operands
         self.iterations: dict[int, list[Iteration]] = {}  # branch of a counted loop -> its last iterations
+        self.leaving: dict[int, int] = {}  # branch or exit by unknown values -> the last place to which it may lead
         self.noted: dict[int, tuple[Value, Mask]] = {}  # predicate -> value and lanes for which keys already tell it
         self.steps, self.cost = 0.0, 1.0  # so far; of one more
 
@@ -167,6 +169,7 @@ class Path:
             return self._jump(at, instruction)
         holds = self._guard(at, instruction)
         if instruction.traits.is_exit:
+            self.leaving |= {at: len(self.code.instructions)} if holds is None else {}
             return holds is None or self._end(at, holds)
         if holds is None:
             self.x.forget(self.code.writes[at], self.x.mask)
@@ -275,6 +278,8 @@ class Path:
         active = self._condition(instruction, lanes)
         if place is None or active is None:
             return self._both_ways(at)
+        if self._never_known_to_end(place, at, instruction):
+            return False
         self.keys.add_lanes(at, active, lanes)
         jumping = lanes & active
         if jumping.any():
@@ -287,6 +292,12 @@ class Path:
         if staying.any():
             self._send(at + 1, staying)
         return False
+
+    def _never_known_to_end(self, header: int, at: int, instruction: Instruction) -> bool:
+        """Whether an unconditional branch closes a loop that only unknown values end: warps that wait for work."""
+        return header <= at and always(instruction) and any(
+            header <= branch <= at < last for branch, last in self.leaving.items()
+        )
 
     def _condition(self, instruction: Instruction, lanes: Mask) -> Mask | None:
         """Where the predicates of a branch hold; None where they are not known."""
@@ -353,9 +364,11 @@ class Path:
         if meet is not None:
             self.forgotten.setdefault(meet, []).append((region, lanes))
         blocks = self.code.program.flow.blocks
-        for number in blocks[self.code.branches.block_of[at]].follows:
-            if blocks[number].first > at:
-                self._send(blocks[number].first, lanes)
+        follows = [blocks[number].first for number in blocks[self.code.branches.block_of[at]].follows]
+        self.leaving[at] = max(follows, default=at)
+        for first in follows:
+            if first > at:
+                self._send(first, lanes)
         return False
 
     def _forget(self, region: frozenset[int], lanes: Mask) -> None:
