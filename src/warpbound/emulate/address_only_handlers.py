@@ -67,7 +67,7 @@ def load_addresses(here: Site) -> Handler:
 
     def access(x: State) -> None:
         window = x.windows[space]
-        if window.unwritten is None:
+        if window.written is None:
             inside_window(x, space, narrow(x), size)
         else:
             note_fresh(x, window, checked_window(x, space, narrow(x), size), size)

@@ -323,7 +323,7 @@ def _target(
         memory = window.elements(what.size)
         if x.mask is not None:
             places = places[x.mask]
-        if window.unwritten is not None:
+        if window.written is not None:
             window.note_written(places, what.size)
     kind = what.kind if what.kind.subdtype is None else what.kind.subdtype[0]
     view = memory.view(kind)

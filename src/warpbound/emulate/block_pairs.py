@@ -79,7 +79,7 @@ def store_and_signal(here: Site) -> Handler:
         values = [word(x) for word in words]
         if x.mask is not None:
             places, signals, values = places[x.mask], signals[x.mask], [active(value, x.mask) for value in values]
-        if window.unwritten is not None:
+        if window.written is not None:
             window.note_written(places, size)
         window.elements(size)[places] = elements_of(values, size, len(places))
         none = np.zeros(len(signals), np.int64)

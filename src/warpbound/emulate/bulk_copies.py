@@ -92,7 +92,7 @@ def _put_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> N
 
 def _note_shared(x: State, places: Numbers, size: int, values: NDArray[Any]) -> None:  # noqa: ARG001
     window = x.windows["shared"]
-    if window.unwritten is not None:
+    if window.written is not None:
         window.note_written(places.reshape(-1), size)
 
 

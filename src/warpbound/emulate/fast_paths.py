@@ -27,7 +27,8 @@ _OF_ARITHMETIC = ("branch", "return", "call", "convergence", "target", "scheduli
 @dataclass(frozen=True)
 class FastPath:
     """begin : the instruction at which the fast path continues. meet : where both paths join again. results : registers
-    and predicates that the slow path may write."""
+    and predicates that the slow path may write. Predicates that the called function overwrites are not among them: it
+    returns registers, so what these predicates held is used on neither path."""
 
     begin: int
     meet: int
@@ -54,11 +55,14 @@ def fast_paths(program: Program) -> dict[int, FastPath]:
             continue
         end = control.block_of[meet]
         calling = [follow for follow in block.follows if _only_calls(program, follow, end)]
-        long = _way(program, calling[0], end, starts) if len(calling) == 1 else frozenset()
-        if long and at not in long and all(_is_arithmetic(program, i) for i in long):
+        if len(calling) != 1:
+            continue
+        way, called = _way(program, calling[0], end, starts)
+        if at not in way | called and all(_is_arithmetic(program, i) for i in way | called):
             (short,) = set(block.follows) - set(calling)
-            results = frozenset(name for i in long for name in writes(code[i]))
-            ways[at] = FastPath(blocks[short].first, meet, results)
+            results = {name for i in way for name in writes(code[i])}
+            results |= {name for i in called for name in writes(code[i]) if "P" not in name}
+            ways[at] = FastPath(blocks[short].first, meet, frozenset(results))
     return ways
 
 
@@ -73,19 +77,28 @@ def _only_calls(program: Program, first: int, meet: int) -> bool:
     return sum(calls(code[i]) for i in way) == 1
 
 
-def _way(program: Program, first: int, meet: int, starts: Mapping[int, int]) -> frozenset[int]:
-    """The instructions from a block to another one, with the functions that they call. starts : blocks by address."""
-    blocks, inside, pending = program.flow.blocks, set[int](), [first]
+def _way(program: Program, first: int, meet: int, starts: Mapping[int, int]) -> tuple[frozenset[int], frozenset[int]]:
+    """The instructions from a block to another one, and those of the functions that they call. starts : blocks by
+    address."""
+    way, called = set[int](), set[int]()
+    pending = [(first, way)]
     while pending:
-        number = pending.pop()
-        if number == meet or number in inside:
+        number, inside = pending.pop()
+        if number == meet or number in way | called:
             continue
         inside.add(number)
-        pending += blocks[number].follows
-        last = program.instructions[blocks[number].last - 1]
+        blocks, code = program.flow.blocks, program.instructions
+        pending += [(follow, inside) for follow in blocks[number].follows]
+        last = code[blocks[number].last - 1]
         if calls(last):
-            pending += [starts[int(x.value)] for x in last.operands if x.kind == "label" and int(x.value) in starts]
-    return frozenset(i for number in inside for i in range(blocks[number].first, blocks[number].last))
+            places = (int(x.value) for x in last.operands if x.kind == "label")
+            pending += [(starts[place], called) for place in places if place in starts]
+    return _instructions(program, way), _instructions(program, called)
+
+
+def _instructions(program: Program, numbers: Set[int]) -> frozenset[int]:
+    blocks = program.flow.blocks
+    return frozenset(i for number in numbers for i in range(blocks[number].first, blocks[number].last))
 
 
 def _is_arithmetic(program: Program, at: int) -> bool:
@@ -105,9 +118,7 @@ def whole_warp_branches(program: Program) -> frozenset[int]:
     return frozenset(at for at, inside in aside.items() if any(calls(code[i]) for i in inside))
 
 
-def follows(
-    program: Program, short: Mapping[int, int], whole_warp: Set[int] = frozenset()
-) -> list[tuple[int, ...]]:
+def follows(program: Program, short: Mapping[int, int], whole_warp: Set[int] = frozenset()) -> list[tuple[int, ...]]:
     """The successors of each block, where branches take fast paths (to these instructions) and those of `whole_warp`
     are not taken; blocks that are not reached then have none."""
     blocks = program.flow.blocks
@@ -128,5 +139,4 @@ def follows(
 
 def reached(program: Program, after: list[tuple[int, ...]]) -> Set[int]:
     """The instructions of the blocks that are reached."""
-    blocks, numbers = program.flow.blocks, {0}.union(*after) if after else set[int]()
-    return frozenset(i for number in numbers for i in range(blocks[number].first, blocks[number].last))
+    return _instructions(program, {0}.union(*after) if after else set())

@@ -5,8 +5,6 @@ is caught and never read from another array. The bytes themselves lie close toge
 and the place of its byte among all bytes, the *offset*. Bytes that nothing touches take no memory, whatever the sizes.
 """
 
-import mmap
-import sys
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any
@@ -18,6 +16,7 @@ from warpbound.distinct_values import distinct_below
 from warpbound.emulate.device_heap import DeviceHeap
 from warpbound.emulate.lane_queries import every, greatest, least
 from warpbound.emulate.texture_objects import Texture
+from warpbound.emulate.untouched_memory import zeros
 from warpbound.quick_dataclasses import dataclass
 
 BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
@@ -32,8 +31,6 @@ LARGE_PAGE_BITS = 16  # 64 KB where an array has so many pages that a list of th
 MOST_PAGES = 1 << 22
 AT_ONCE_B = 1 << 20  # of neighbouring pages that are made together
 
-MAP_NORESERVE = 0x4000  # of Linux; Python's own name for it came with 3.13
-SPARSE_B = 1 << 28  # bytes from which on memory is asked for without a promise of the system to have it
 _SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 
 Fill = Callable[[int, int], NDArray[np.uint8]]  # first byte, last byte + 1 -> these bytes of an array
@@ -151,7 +148,7 @@ class Image:
         self.allocations = tuple(allocations)
         self.slot_bits = slot_bits(at + GAP)
         self._slot, self._in_slot = np.uint64(self.slot_bits), np.uint64((1 << self.slot_bits) - 1)
-        self.bytes = _zeros(at + GAP)
+        self.bytes = zeros(at + GAP)
         self._start_array = np.array([allocation.start for allocation in allocations], np.int64)
         self._ends = {
             width: np.array([allocation.end_for(width) for allocation in allocations], np.int64)
@@ -159,7 +156,7 @@ class Image:
         }
         self._unfilled = {i: Unfilled(plan.fill, plan.size) for i, plan in enumerate(plans) if plan.fill and plan.size}
         self._written = {  # of arrays with unknown contents: untouched flags take no memory
-            i: _zeros(allocation.words_end - allocation.start).view(np.bool_)
+            i: zeros(allocation.words_end - allocation.start).view(np.bool_)
             for i, allocation in enumerate(allocations)
             if not allocation.has_contents
         }
@@ -378,17 +375,6 @@ class Image:
 def slot_bits(total: int) -> int:
     """Address bits of a slot if all arrays together take this many bytes."""
     return max(SLOT_BITS, (2 * total).bit_length())
-
-
-def _zeros(count: int) -> NDArray[np.uint8]:
-    """Zero bytes; those that nothing touches take no memory, even where there are more than the machine has."""
-    if count < SPARSE_B or sys.platform != "linux":
-        return np.zeros(count, np.uint8)
-    flags = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_NORESERVE
-    try:
-        return np.frombuffer(mmap.mmap(-1, count, flags=flags), np.uint8)
-    except OSError as problem:
-        raise MemoryError(str(problem)) from None
 
 
 def _ignored(name: str) -> None:

@@ -141,7 +141,7 @@ def loaded(x: State, window: Window, places: NDArray[np.int64], size: int) -> li
 
 def note_fresh(x: State, window: Window, places: NDArray[np.int64], size: int) -> None:
     """Report active lanes that read unwritten memory to the recorder."""
-    if window.unwritten is None or x.recorder is None:
+    if window.written is None or x.recorder is None:
         return
     fresh = window.untouched(places, size)
     if some(fresh) and (x.mask is None or some(fresh & x.mask)):
@@ -153,7 +153,7 @@ def store_window(x: State, space: str, addresses: NDArray[np.uint32], size: int,
     if x.mask is not None:
         places = places[x.mask]
         words = [active(word, x.mask) for word in words]
-    if window.unwritten is not None:
+    if window.written is not None:
         window.note_written(places, size)
     window.elements(size)[places] = elements_of(words, size, len(places))
 
@@ -172,13 +172,13 @@ def note_window_store(
 ) -> None:
     """A store to shared or local memory whose values nobody needs."""
     window = x.windows[space]
-    if window.unwritten is None and window.left_out is None:
+    if window.written is None and window.left_out is None:
         inside_window(x, space, addresses, size)
         return
     places: NDArray[np.int64] = checked_window(x, space, addresses, size)
     own = places if x.mask is None else places[x.mask]
     window.note_left_out(own, size)
-    if window.unwritten is not None:
+    if window.written is not None:
         window.note_written(own, size)
 
 

@@ -258,7 +258,7 @@ def store_matrix(here: Site) -> Handler:
         memory = window.elements(16)
         for i in range(count):
             rows = places[:, 8 * i : 8 * i + 8]
-            if window.unwritten is not None:
+            if window.written is not None:
                 window.note_written(rows, 16)
             words = x.get(source.index + i).reshape(-1, LANES)
             words = transposed(words) if turn else words

@@ -198,7 +198,7 @@ def _set_up(here: Site) -> Handler:
         words = whole(x, low(x)).astype(np.uint64) | whole(x, high(x)).astype(np.uint64) << np.uint64(32)
         if x.mask is not None:
             places, words = places[x.mask], words[x.mask]
-        if window.unwritten is not None:
+        if window.written is not None:
             window.note_written(places, 8)
         window.elements(8)[places] = words
 

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.emulate.untouched_memory import zeros
+
 SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4, 32: 5}
 WORD_B = 4
 OFFSET_BITS = 24  # of a shared address; above them is the rank of the block in its cluster
@@ -18,7 +20,7 @@ class Window:
 
     cluster : pieces that see each other: the upper bits of an address are the rank of the piece among them.
 
-    unwritten : flags of the words that nothing has been written to; None once all have been, or nobody asks.
+    written : flags of the words that something has been written to; None once all have been, or nobody asks.
     left_out : flags of the words to which a store was counted, not made, at some time; None: nobody asks.
     """
 
@@ -27,7 +29,7 @@ class Window:
         self.cluster = cluster
         self.size = size
         self.owner = owner
-        self.unwritten: NDArray[np.bool_] | None = None
+        self.written: NDArray[np.bool_] | None = None
         self.left_out: NDArray[np.bool_] | None = None
         self._watched = False
         self._looks = 0
@@ -37,7 +39,7 @@ class Window:
     @cached_property
     def bytes(self) -> NDArray[np.uint8]:
         """Zeros at first, made when they are first asked for: most kernels have no local memory."""
-        return np.zeros(max(16, (int(self.owner.max()) + 1) * self.size), np.uint8)
+        return zeros(max(16, (int(self.owner.max()) + 1) * self.size))
 
     @cached_property
     def first(self) -> NDArray[np.int64]:
@@ -73,37 +75,37 @@ class Window:
         if self._watched:
             return
         self._watched = True
-        self.unwritten = np.ones(len(self.bytes) // WORD_B, np.bool_)
+        self.written = zeros(len(self.bytes) // WORD_B).view(np.bool_)
         if filled_B:
-            self.unwritten.reshape(-1, self.size // WORD_B)[:, : filled_B // WORD_B] = False
+            self.written.reshape(-1, self.size // WORD_B)[:, : filled_B // WORD_B] = True
 
     def note_written(self, places: NDArray[np.int64], size: int) -> None:
-        assert self.unwritten is not None
+        assert self.written is not None
         if size <= WORD_B:
-            self.unwritten[places >> (2 - SHIFTS[size])] = False
+            self.written[places >> (2 - SHIFTS[size])] = True
         else:
-            self.unwritten.reshape(-1, size // WORD_B)[places] = False
+            self.written.reshape(-1, size // WORD_B)[places] = True
 
     def untouched(self, places: NDArray[np.int64], size: int) -> NDArray[np.bool_]:
         """Which of the elements hold nothing that was written.
 
         Of several words one is enough: at the end of a loop compilers load more words at once than they use.
         """
-        assert self.unwritten is not None
+        assert self.written is not None
         self._looks += 1
-        if not self._looks % LOOKS and not self.unwritten.any():
-            self.unwritten = None
+        if not self._looks % LOOKS and self.written.all():
+            self.written = None
             return np.zeros(len(places), np.bool_)
         if size <= WORD_B:
-            return self.unwritten.take(places >> (2 - SHIFTS[size]))
-        word, every_flag = (np.uint16, 0x0101) if size == 2 * WORD_B else (np.uint32, 0x0101_0101)
-        return np.asarray(self.unwritten.view(word).take(places) == every_flag)
+            return ~self.written.take(places >> (2 - SHIFTS[size]))
+        word = np.uint16 if size == 2 * WORD_B else np.uint32
+        return np.asarray(self.written.view(word).take(places) == 0)
 
     # --- what was not stored ---
 
     def watch_left_out(self) -> None:
         """From now on, note stores that are counted, not made."""
-        self.left_out = np.zeros(len(self.bytes) // WORD_B, np.bool_)
+        self.left_out = zeros(len(self.bytes) // WORD_B).view(np.bool_)
 
     def note_left_out(self, places: NDArray[np.int64], size: int) -> None:
         """A store to these elements was counted, not made."""

@@ -299,14 +299,14 @@ class SteadyIterations:
         """Report reads of unwritten memory, and note what is written; addresses : (iterations, lanes)."""
         x, code = self.chunk.x, self.chunk.kernel.program.instructions[piece.instruction]
         window, size = x.windows["shared"], lane_bytes(code)
-        if window.unwritten is None and window.left_out is None:
+        if window.written is None and window.left_out is None:
             return
         base = window.base(size) if x.index is None else window.base(size).take(x.index)
         places = base + (addresses >> SHIFTS[size])
         places = (places if piece.active is None else places[:, piece.active]).ravel()
         if "shared" in code.traits.stores:
             window.note_left_out(places, size)
-        if window.unwritten is None:
+        if window.written is None:
             return
         if "shared" in code.traits.stores:
             window.note_written(places, size)

@@ -84,7 +84,7 @@ def _target(x: State, space: str, addresses: Any, size: int) -> tuple[NDArray[An
     """The memory as 32-bit words, and where each lane's first one is."""
     if space == "shared":
         window, places = x.windows["shared"], checked_window(x, "shared", addresses, size)
-        if window.unwritten is not None:
+        if window.written is not None:
             window.note_written(places if x.mask is None else places[x.mask], size)
         return window.elements(4), places * (size // 4)
     offsets = checked_global(x, addresses, size)
