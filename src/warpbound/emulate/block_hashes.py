@@ -30,6 +30,10 @@ class Keys:
         self.of_block, self.weights = of_block, odd_numbers(0, warps)
         self.trail = [] if trail is None else trail
 
+    def with_trail(self) -> NDArray[np.uint64]:
+        """The keys with a hash of the trail: equal for equal trails alone."""
+        return self.of_block ^ np.uint64(hash(tuple(self.trail)) & 0xFFFF_FFFF_FFFF_FFFF)
+
     def of(self, few: NDArray[np.int64]) -> Keys:
         """The keys of some of the blocks, which are followed alone from here on, with the trail of all."""
         self.trail.append("few")
@@ -47,6 +51,7 @@ class Keys:
             return
         lanes = np.asarray(mask & decision)
         warps, width = lanes.shape[1:]
+        lanes = lanes[:1] if lanes.all() or not lanes.any() else lanes  # one word is that of all blocks
         bits = lanes if width == 1 else np.packbits(lanes, axis=-1, bitorder="little")
         whole = bits.view(np.uint32) if width == LANES else bits
         self._add(at, whole[:, :, 0].astype(np.uint64) @ self.weights[:warps], (warps, width))

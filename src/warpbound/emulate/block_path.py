@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.block_hashes import Keys
-from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value, special_values
+from warpbound.emulate.broadcast_registers import UNIFORM, Code, Mask, Registers, Value, as_one, special_values
 from warpbound.emulate.counted_iterations import (
     CountedLoop,
     Iteration,
@@ -154,8 +154,7 @@ class Path:
 
     def _send(self, at: int, lanes: Mask) -> None:
         """Some lanes continue at an instruction, together with those that wait there."""
-        if np.ndim(lanes) and lanes.all():
-            lanes = np.bool_(1)  # which costs nothing to look at
+        lanes = as_one(lanes)
         if at in self.waiting:
             self.waiting[at] = self.waiting[at] | lanes
         else:

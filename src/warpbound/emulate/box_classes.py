@@ -227,7 +227,7 @@ def boxes_of_one_path(code: Code, launch: Launch, thread: Ints) -> Boxes | None:
         if steps > SHARE_OF_STEPS * MOST_STEPS:
             return None
         complete &= path.complete
-        key = path.keys.of_block.reshape(path.boxes, path.points)
+        key = path.keys.with_trail().reshape(path.boxes, path.points)
         whole = path.fits & (key == key[:, :1]).all(axis=1) | (low == high).all(axis=1)
         single_path.append((low[whole], high[whole], key[whole, 0]))
         classified_blocks += int((high - low + 1)[whole].prod(axis=1).sum())

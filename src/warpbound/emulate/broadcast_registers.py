@@ -278,8 +278,16 @@ class Registers:
 
     def put_predicate(self, register: int, value: Value) -> None:
         value = _shaped(value).astype(np.bool_, copy=False)[()]
-        self.flags[register] = value if self.mask.all() else np.where(self.mask, value, self.get_predicate(register))
+        before = self.get_predicate(register)
+        self.flags[register] = as_one(value if self.mask.all() else np.where(self.mask, value, before))
         self.learn(("P", register))
+
+
+def as_one(lanes: Mask) -> Mask:
+    """Flags of lanes that are all set or all clear as one flag, which costs nothing to look at."""
+    if not np.ndim(lanes) or not lanes.size or (lanes != lanes.flat[0]).any():
+        return lanes
+    return np.bool_(lanes.flat[0])
 
 
 def _shaped(value: Value) -> NDArray[Any]:
