@@ -6,7 +6,7 @@ import pytest
 from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import block_classes as module
-from warpbound.emulate import block_path, box_classes
+from warpbound.emulate import block_path, box_classes, counted_iterations
 from warpbound.emulate.block_classes import block_classes
 from warpbound.emulate.broadcast_registers import Code
 from warpbound.emulate.launch_memory import prepare
@@ -99,13 +99,27 @@ def test_classes_are_no_finer_than_the_work(name):
     assert len(classes_of(program, asked).counts) <= BODIES[name][-1] + (name == "a remainder that is an argument")
 
 
-def test_parts_of_a_grid_share_their_classes(monkeypatch):
-    program, asked = compiled("guard", 90)
+@pytest.mark.parametrize("name", BODIES)
+def test_parts_of_a_grid_share_their_classes(name, monkeypatch):
+    program, asked = compiled(name, 90)
     whole = classes_of(program, asked)
     monkeypatch.setattr(module, "LANES_AT_ONCE", 4 * 96)
     parts = classes_of(program, asked)
     assert (whole.of_block == parts.of_block).all()
     assert (whole.counts == parts.counts).all()
+    assert (whole.length == parts.length).all()
+
+
+@pytest.mark.parametrize(("n", "again"), [(1, 0), (5, 1)])
+def test_parts_that_decide_at_the_same_places_are_compared_by_their_keys(n, again, monkeypatch):
+    """Of four blocks one leaves; where a limit falls into one part, first blocks of all parts are compared again."""
+    program = compile_program(HEAD + " if (m ? b < n : b % 4 < n) return; y[b * 96 + t] = 1; }", "sm_90")
+    asked = launch(grid=48, block=96, args={"n": n, "m": again, "x": "f32[4096]:zeros", "y": "f32[8192]"})
+    monkeypatch.setattr(module, "LANES_AT_ONCE", 4 * 96)
+    followed, follow = [], block_path.Path.follow
+    monkeypatch.setattr(block_path.Path, "follow", lambda path, share=1.0: followed.append(path) or follow(path, share))
+    classes_of(program, asked)
+    assert len(followed) == 12 + again
 
 
 def test_few_threads_of_a_large_grid_tell_its_classes(monkeypatch):
@@ -309,8 +323,10 @@ LOOPS = [
 ]  # fmt: skip
 
 
+@pytest.mark.parametrize("few_of", [0, 1 << 30])  # whether the lanes that continue are looked at alone
 @pytest.mark.parametrize("loop", LOOPS)
-def test_counted_rounds_are_those_that_are_executed(loop, monkeypatch):
+def test_counted_rounds_are_those_that_are_executed(loop, few_of, monkeypatch):
+    monkeypatch.setattr(counted_iterations, "FEW_OF", few_of)
     monkeypatch.setattr(Code, "blocks_alike", False)  # one of the loops is the same in all blocks
     text = "__global__ void k(int n, const float* x, float* y) { int b = blockIdx.x; float s = 0;\n#pragma unroll 1\n"
     program = compile_program(text + loop + " s += x[j & 63]; y[b] = s; }", "sm_89")

@@ -1,11 +1,13 @@
 """Loads that read what the kernel stored before, against a walk through the accesses one by one."""
 
+from unittest.mock import patch
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.emulate.store_to_load import _loaded_after
+from warpbound.emulate import store_to_load
 from warpbound.emulate.trace import accesses_of
 from warpbound.program.registers import lane_bytes
 from warpbound.program.source_files import compile_program
@@ -17,8 +19,8 @@ CODE = """__global__ void k(volatile char* x, volatile float* a, volatile double
 ROW = st.tuples(st.integers(0, 20), st.integers(0, 40), st.integers(1, 8), st.integers(1, 2**32 - 1))
 
 
-@given(st.lists(ROW, max_size=12), st.integers(1, 7))
-def test_loads_after_stores_are_found(rows, chosen):
+@given(st.lists(ROW, max_size=12), st.integers(1, 7), st.sampled_from([1, 3, store_to_load.FEW_ROWS]))
+def test_loads_after_stores_are_found(rows, chosen, few):
     program = compile_program(CODE, "sm_90")
     code = program.instructions
     moving = [i for i, instruction in enumerate(code) if instruction.opcode in ("LDG", "STG")]
@@ -37,4 +39,5 @@ def test_loads_after_stores_are_found(rows, chosen):
             written |= words
         elif code[at].opcode == "LDG" and words & written:
             expected.add(at)
-    assert _loaded_after(program, trace, stores) == expected
+    with patch.object(store_to_load, "FEW_ROWS", few):
+        assert store_to_load._loaded_after(program, trace, stores) == expected

@@ -17,6 +17,7 @@ from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.kernel_launch import launch
 from warpbound.program.instruction import PT, Operand
+from warpbound.program.registers import writes
 from warpbound.program.source_files import compile_program
 
 pytestmark = pytest.mark.cuda
@@ -261,6 +262,16 @@ def test_divisions_and_roots_whose_results_nobody_needs_take_their_short_way(boa
     assert not any("branches" in sentence for sentence in trace.unknown)
 
 
+def test_predicates_of_a_called_division_are_not_its_results() -> None:
+    """A slow path that overwrites a predicate would otherwise be needed wherever that predicate may be read later."""
+    code = compile_program(DIVIDED, "sm_90", "divided")
+    called = range(max(i for i, x in enumerate(code.instructions) if x.opcode == "EXIT") + 1, len(code.instructions))
+    assert any("P" in name for i in called for name in writes(code.instructions[i]))
+    results = {name for path in fast_paths(code).values() for name in path.results}
+    assert results
+    assert not any("P" in name for name in results)
+
+
 def test_a_branch_between_other_arithmetic_is_no_short_way() -> None:
     code = compile_program(DIVIDED, "sm_90", "chosen")
     trace = emulate.trace(code, launch(grid=1, block=32, args={"y": "f32[32]", "n": 3}), [0])
@@ -314,9 +325,7 @@ def test_shuffles_of_whole_warps_leave_the_values_uncomputed(board: str, monkeyp
 
 
 @pytest.mark.parametrize(("first", "times"), [(0, 1), (13, 2)])
-def test_a_trace_of_which_a_warp_parts_is_made_again(
-    first: int, times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_trace_of_which_a_warp_parts_is_made_again(first: int, times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lanes that shuffle at two places with the mask of all lanes take the function, whose mask has to be there."""
     program = compile_program(SHUFFLED, "sm_89", "parted")
     assert slice_of(program).assumed.whole_warp

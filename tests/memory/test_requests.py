@@ -1,11 +1,17 @@
 """Which reads of L2 all SMs do at once: by hand, and for grids that share everything, a row, or nothing."""
 
+from dataclasses import fields, replace
+from unittest.mock import patch
+
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
 from support.handmade_traces import COPY, IN, LANE, MACHINE, copy, program, trace
+from warpbound.emulate.lane_patterns import Patterns
 from warpbound.emulate.trace import accesses_of
+from warpbound.memory import aligned_units
+from warpbound.memory.aligned_units import units
 from warpbound.memory.caches import READ
 from warpbound.memory.hierarchy import Facts, Near, Rows, levels, read_together
 from warpbound.memory.requests import SectorList, lanes_on_hottest_address, sector_list, sectors_of_pages
@@ -91,6 +97,17 @@ def test_sectors_of_pages_name_the_pages_of_all_sectors(rows):
     accesses = accesses_of(np.zeros(len(rows), np.int32), np.zeros(len(rows), np.int32), addresses, active)
     pages = {sector // 128 for sector in sector_list(accesses).sector.tolist()}
     assert {sector // 128 for sector in sectors_of_pages(accesses, 4096).tolist()} == pages
+
+
+@given(st.lists(st.tuples(STEPS, st.integers(0, 2**32 - 1)), max_size=9), st.sampled_from([5, 7]))
+def test_units_found_in_parts_are_those_of_all_patterns(rows, shift):
+    offsets = np.array([step * np.arange(32) for step, _ in rows], np.uint64).reshape(-1, 32)
+    patterns = Patterns(offsets, np.array([mask >> np.arange(32) & 1 for _, mask in rows], bool).reshape(-1, 32))
+    whole = units(patterns, shift)
+    with patch.object(aligned_units, "AT_ONCE", 2):
+        parts = units(replace(patterns), shift)
+    for field in fields(whole):
+        assert np.array_equal(getattr(whole, field.name), getattr(parts, field.name)), field.name
 
 
 LANES_OF_A_WARP = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=32, max_size=32)

@@ -7,6 +7,8 @@ import pytest
 
 from support.compiled_examples import EXAMPLES, build, kernels
 from warpbound import InputError
+from warpbound.program import nvrtc_job
+from warpbound.program.compile_options import Options
 from warpbound.program.source_files import Source
 
 pytestmark = pytest.mark.cuda
@@ -239,6 +241,16 @@ def test_an_unknown_kernel_is_refused_with_those_there_are() -> None:
 def test_an_instance_that_cannot_be_is_refused() -> None:
     with pytest.raises(InputError, match="has no kernel `t<float, banana>`"):
         kernels(NAMES, kernel="t<float, banana>")
+
+
+def test_a_name_that_the_compiler_refuses_is_refused_by_one_reading(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No other reading of the file has more names."""
+    readings, read = [], nvrtc_job.Job._with_remedies
+    monkeypatch.setattr(nvrtc_job.Job, "_with_remedies", lambda job, *rest: readings.append(job) or read(job, *rest))
+    text = '#include <cstdio>\ntemplate <class T> __global__ void t(T* x) { x[0] = 1; }\nint main() { puts("t"); }'
+    with pytest.raises(InputError, match="has no kernel `t<banana>`"):
+        kernels(text, options=Options(instance="t<banana>"))
+    assert len(readings) == 1
 
 
 def test_templates_that_nothing_instantiates() -> None:
