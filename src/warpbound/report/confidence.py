@@ -19,7 +19,7 @@ MEANING = {  # uncertainties that no measurement of the board alone would remove
 ROUTINE = (
     "the boost clock: the power of ", "values of ", "timing parameters scaled from ", "time by flow balance",
     "bottleneck and what-ifs are those of",
-    "counts and traffic ", "memory traffic of ", "registers lie in ", "no launch given: ",
+    "counts and traffic ", "memory traffic of ", "registers lie in ", "the hot code of ", "no launch given: ",
     "branches: the longer side", "every sector of global memory that an ", "sectors and bank conflicts follow from ",
     "cycles between instructions by the table of ", "pairs are not marked", "of that table, ",
     "stored pieces of lines ",
