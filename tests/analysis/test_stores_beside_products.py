@@ -45,7 +45,7 @@ def test_an_sm_with_several_tiles_stores_beside_products():
     row, time_s = offered(case, work), launch_prediction(case, work).time_s
     stores = replace(work, whole=replace(work.whole, pieces=work.whole.pieces[-1:]))
     busy_s = launch_prediction(case, stores).time_s  # of L1, for all that goes through it
-    assert row.speedup == pytest.approx(time_s / (busy_s + (time_s - busy_s) / 4)) > 1.05
+    assert 1.05 < row.speedup <= time_s / (busy_s + (time_s - busy_s) / 4) * (1 + 1e-9)
     assert mechanism_of(row.change).name == "stores beside products"
 
 

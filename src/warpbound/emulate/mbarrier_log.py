@@ -23,6 +23,7 @@ class Kind(StrEnum):
     RETRY = "retry"  # a test that did not
     COPY = "copy"  # bytes under way, which count as they arrive
     PRODUCTS = "products"  # an arrival when the products of tensor memory before it are done
+    MEETING = "meeting"  # an arrival and a wait at a barrier of the block; not recorded (workload.block_meetings)
 
 
 @dataclass(frozen=True)

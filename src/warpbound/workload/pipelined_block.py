@@ -3,15 +3,14 @@
 Source   our own; events at mbarriers are recorded while the block is executed (emulate.mbarrier_log).
 Models   each warp in order, as alone; a test of an mbarrier holds it until all arrivals and bytes of the phase are
          there; the copy engine of an SM takes copies in order, one after the other, and each arrives a latency later;
-         warps of one sub-core share its tensor core.
-Omits    block-wide and named barriers (BAR) between these warps; issue slots that several warps want; copies back to
-         global memory.
+         warps of one sub-core share its tensor core. At barriers of the block (BAR) its warps meet.
+Omits    issue slots that several warps want; copies back to global memory.
 """
 
 import heapq
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from dataclasses import field
+from dataclasses import field, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +19,7 @@ from warpbound.emulate.mbarrier_log import Event, Kind, MbarrierLog
 from warpbound.identity_cache import remember
 from warpbound.quick_dataclasses import dataclass
 from warpbound.schedule.warp_clock import Parts, WarpClock
+from warpbound.workload.block_meetings import with_meetings
 
 MOST_ISSUED = 400_000  # instructions of all warps together, after which the part simulated so far represents the rest
 COPIES, PRODUCTS = "async", "products"  # queues of copies by threads (LDGSTS) and of tcgen05, which arrivals may follow
@@ -71,7 +71,8 @@ class Timeline:
     cycles : until its last warp ends, or to where the recording was cut. waited : for each warp, instruction that tests
     -> cycles that it was held there, by what ended the wait. fills : in the order asked for. engine_busy : cycles, the
     busiest SM's. longest : the stream of the warp that issues most, and its cycles. whole : whether all was issued.
-    phase_ends : cycle at which each phase ended. ends : of each warp.
+    phase_ends : cycle at which each phase ended. ends : of each warp. This one and `longest` are without the waits for
+    other warps at barriers of the block.
     """
 
     cycles: float
@@ -111,8 +112,12 @@ class _Filling:
 
 def timeline(mbarrier_log: MbarrierLog, code: Sequence[Parts], engine: CopyEngine, sub_cores: int) -> Timeline | None:
     """The pipeline's timeline; None if warps wait for events that were not recorded. code : of the kernel, by warp."""
-    run = _Run(mbarrier_log, code, engine, sub_cores)
-    return run.timeline() if run.to_end() else None
+    meetings = with_meetings(mbarrier_log, code[0].instructions) if code else mbarrier_log.events
+    for events in (meetings, mbarrier_log.events):  # without meetings, where they are not as with_meetings assumes
+        run = _Run(replace(mbarrier_log, events=events), code, engine, sub_cores)
+        if run.to_end():
+            return run.timeline()
+    return None
 
 
 class _Run:
@@ -145,6 +150,8 @@ class _Run:
         self.freed_by: list[tuple[Phase, ...]] = [()] * len(self.warps)
         self.waited: list[dict[int, dict[Kind, float]]] = [{} for _ in self.warps]
         self.streams: list[list[bytes]] = [[] for _ in self.warps]  # of each warp: the parts that it has issued
+        self.met: dict[int, Phase] = {}  # warp -> the meeting at which it has arrived and waits
+        self.meeting = [0.0] * len(self.warps)  # of each warp: cycles that it waited for others at meetings
         self.issued = 0
 
     def to_end(self) -> bool:
@@ -158,6 +165,9 @@ class _Run:
     def _go(self, number: int, part: _Part) -> None:
         warp = self.warps[number]
         event = part.event
+        if number in self.met:
+            self._go_on(number, self.met.pop(number))
+            return
         if part.stream:
             warp.run(part.stream)
             self.streams[number].append(part.stream)
@@ -167,6 +177,19 @@ class _Run:
             return
         if event is not None:
             self._act(number, part.at, event)
+        if event is not None and event.kind is Kind.MEETING:
+            (self.met[number],) = event.barriers
+            if self.to_come[self.met[number]]:
+                self.parked[self.met[number]].append(number)
+            else:
+                self._go_on(number, self.met.pop(number))
+            return
+        self._next(number)
+
+    def _go_on(self, number: int, meeting: Phase) -> None:
+        """Behind a meeting, when the last warp is there."""
+        self.meeting[number] += max(0.0, self.done[meeting] - self.warps[number].free)
+        self.warps[number].hold_until(self.done[meeting])
         self._next(number)
 
     def _next(self, number: int) -> None:
@@ -199,6 +222,8 @@ class _Run:
         time = warp.last
         if event.kind is Kind.COPY:
             time = self._copied(number, at, event, time)
+        elif event.kind is Kind.MEETING:
+            time = warp.free
         elif event.kind is Kind.PRODUCTS:
             time = max(time, warp.uncovered.get(PRODUCTS, 0.0), warp.taken.get(PRODUCTS, 0.0))
         elif COPIES in warp.uncovered:
@@ -227,6 +252,7 @@ class _Run:
 
     def timeline(self) -> Timeline:
         streams = [b"".join(parts) for parts in self.streams]
+        own = [warp.free - waited for warp, waited in zip(self.warps, self.meeting, strict=True)]
         longest = max(range(len(streams)), key=lambda number: len(streams[number]))
         ended = [
             Fill(phase, x.start, self.done[phase], x.use, x.freed, x.freed_by, x.copies, x.warp)
@@ -237,10 +263,10 @@ class _Run:
             waited=tuple(self.waited),
             fills=tuple(sorted(ended, key=lambda fill: fill.start)),
             engine_busy=max(self.engine_busy.values(), default=0.0),
-            longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), self.warps[longest].free),
+            longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), own[longest]),
             whole=self.issued < MOST_ISSUED,
             phase_ends=self.done,
-            ends=tuple(warp.free for warp in self.warps),
+            ends=tuple(own),
         )
 
 
@@ -258,7 +284,7 @@ def _parts(stream: Indices, events: dict[int, list[Event]]) -> list[_Part]:
     """The stream cut before each test that succeeds and behind every other event; tries that failed are left out."""
     parts, start, left_out = list[_Part](), 0, False
     for place, at, event in events_in_order(stream, events):
-        tests = event.kind in (Kind.TEST, Kind.RETRY)
+        tests = event.kind in (Kind.TEST, Kind.RETRY, Kind.MEETING)
         if tests and left_out:
             start, left_out = place, False
         if event.kind is Kind.RETRY:
