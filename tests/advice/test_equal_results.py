@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from warpbound.advice.equal_results import comparable, compared, covering, written
+from warpbound.advice.equal_results import bytes_written, comparable, compared, covering
 from warpbound.kernel_launch import launch
 
 
@@ -55,4 +55,4 @@ def test_floats_without_contents_get_numbers_and_integers_stay() -> None:
 
 def test_bytes_that_changed_are_counted() -> None:
     before, after = np.zeros(4, np.float32), np.array([0, 1, -0.0, 0], np.float32)
-    assert written({"x": before}, {"x": after}) == 8
+    assert bytes_written({"x": before}, {"x": after}) == 8
