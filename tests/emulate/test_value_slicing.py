@@ -13,6 +13,7 @@ from support.paths import EXAMPLES
 from warpbound import emulate
 from warpbound.emulate import traced_blocks
 from warpbound.emulate.fast_paths import fast_paths
+from warpbound.emulate.stack_slots import stack_slots
 from warpbound.emulate.value_dependence import dependents_of
 from warpbound.emulate.value_slicing import Slice, slice_of
 from warpbound.kernel_launch import launch
@@ -215,6 +216,48 @@ def test_a_pipeline_at_mbarriers_needs_none_of_the_values_that_it_moves(monkeypa
     assert {program.instructions[i].opcode for i in slice_of(program).unread} == {"UBLKCP"}
     args = {"a": "f16[128,320]:rand", "b": "f16[256,320]:rand", "c": "f32[128,256]:zeros", "n": 256, "k": 320}
     same_with_all_values(program, launch(grid=2, block=384, smem=131072, args=args), monkeypatch)
+
+
+SPILLED = """
+extern "C" __global__ void spilled(const float* x, float* y, float by, int n) {
+    float v[40];
+    int at[12];
+    #pragma unroll
+    for (int i = 0; i < 40; i++) v[i] = x[(threadIdx.x + 7 * i) % 320];
+    #pragma unroll
+    for (int i = 0; i < 12; i++) at[i] = (threadIdx.x * (i + 3)) % n;
+    for (int round = 0; round < n % 7; round++) {
+        #pragma unroll
+        for (int i = 0; i < 40; i++) v[i] = v[i] * v[(i + 1) % 40] + by / v[(i + 9) % 40];
+        #pragma unroll
+        for (int i = 0; i < 12; i++) at[i] = (at[i] * 5 + at[(i + 1) % 12]) % n;
+    }
+    #pragma unroll
+    for (int i = 0; i < 40; i++) y[at[i % 12] + i * 4] = v[i];
+}
+extern "C" __global__ void indexed(const float* x, float* y, int n) {
+    float v[24];
+    for (int i = 0; i < 24; i++) v[i] = x[i];
+    for (int i = 0; i < n; i++) v[i * 5 % 24] += v[(i + (int)x[i]) % 24];
+    y[threadIdx.x] = v[n % 24];
+}
+"""
+
+
+@pytest.mark.parametrize("board", ["sm_75", "sm_80", "sm_90", "sm_120"])
+def test_spilled_registers_are_followed_one_by_one(board: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Indices that were spilled are needed, values that were spilled beside them are not."""
+    program = compile_program(SPILLED, board, "spilled", options=["-maxrregcount=24"])
+    stores = {i for i, x in enumerate(program.instructions) if x.opcode == "STL"}
+    assert stores <= stack_slots(program).keys()
+    assert stores & slice_of(program).unneeded
+    assert stores - slice_of(program).unneeded
+    args = {"x": ARRAYS["x"] + 1, "y": ARRAYS["y"], "by": 1.5, "n": 102}
+    same_with_all_values(program, launch(grid=2, block=32, args=args), monkeypatch)
+
+
+def test_an_array_in_local_memory_has_no_slots() -> None:
+    assert not stack_slots(compile_program(SPILLED, "sm_90", "indexed"))
 
 
 def same_with_all_values(program, asked, monkeypatch) -> None:

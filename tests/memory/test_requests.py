@@ -14,7 +14,7 @@ from warpbound.memory import aligned_units
 from warpbound.memory.aligned_units import units
 from warpbound.memory.caches import READ
 from warpbound.memory.hierarchy import Facts, Near, Rows, levels, read_together
-from warpbound.memory.requests import SectorList, lanes_on_hottest_address, sector_list, sectors_of_pages
+from warpbound.memory.requests import SectorList, lanes_on_hottest_address, local_words, sector_list, sectors_of_pages
 from warpbound.memory.traffic import How, traffic
 
 LOAD = program("LDG.E")
@@ -108,6 +108,30 @@ def test_units_found_in_parts_are_those_of_all_patterns(rows, shift):
         parts = units(replace(patterns), shift)
     for field in fields(whole):
         assert np.array_equal(getattr(whole, field.name), getattr(parts, field.name)), field.name
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 60), STEPS, st.integers(1, 2**32 - 1), st.integers(0, 1)), min_size=1, max_size=6)
+)
+def test_words_of_local_memory_lie_lane_by_lane(rows):
+    """Word i of lane l of a warp stands 128 i + 4 l bytes behind the warp's local memory."""
+    code = program("STL", "LDL.128").instructions
+    which = np.array([at for *_, at in rows], np.int32)
+    lanes = np.array([16 * (at + step * np.arange(32)) for at, step, *_ in rows], np.uint64)
+    active = np.array([mask >> np.arange(32) & 1 for _, _, mask, _ in rows], bool)
+    warps, bases = (
+        np.arange(len(rows), dtype=np.int32),
+        np.uint64(1 << 20) * np.arange(1, len(rows) + 1).astype(np.uint64),
+    )
+    words = local_words(accesses_of(which, warps, lanes, active), code, bases)
+    expected = [
+        (int(bases[row]) + 128 * (int(address) // 4 + word) + 4 * lane)
+        for row in range(len(rows))
+        for word in range(1 + 3 * int(which[row]))
+        for lane, address in enumerate(lanes[row])
+        if active[row, lane]
+    ]
+    assert words.addresses[words.active].tolist() == expected
 
 
 LANES_OF_A_WARP = st.lists(st.tuples(st.integers(0, 3), st.booleans()), min_size=32, max_size=32)

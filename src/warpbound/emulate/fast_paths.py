@@ -14,6 +14,7 @@ Omits    Operands that take the slow path, which costs some 50 instructions more
 from collections.abc import Mapping, Set
 
 from warpbound.emulate.control_dependence import ControlDependence
+from warpbound.emulate.stack_slots import stack_slots
 from warpbound.identity_cache import remember
 from warpbound.program.control_flow import always, calls
 from warpbound.program.kernel import Program
@@ -41,7 +42,7 @@ def fast_paths(program: Program) -> dict[int, FastPath]:
     code, blocks = program.instructions, program.flow.blocks
     if not any(calls(instruction) for instruction in code):
         return {}
-    control, ways = ControlDependence(program), {}
+    control, slots, ways = ControlDependence(program), stack_slots(program), {}
     starts = {code[block.first].address: number for number, block in enumerate(blocks)}
     for number, block in enumerate(blocks):
         at = block.last - 1
@@ -58,9 +59,9 @@ def fast_paths(program: Program) -> dict[int, FastPath]:
         if len(calling) != 1:
             continue
         way, called = _way(program, calling[0], end, starts)
-        if at not in way | called and all(_is_arithmetic(program, i) for i in way | called):
+        if at not in way | called and all(i in slots or _is_arithmetic(program, i) for i in way | called):
             (short,) = set(block.follows) - set(calling)
-            results = {name for i in way for name in writes(code[i])}
+            results = {name for i in way for name in (*writes(code[i]), *slots.get(i, ()))}
             results |= {name for i in called for name in writes(code[i]) if "P" not in name}
             ways[at] = FastPath(blocks[short].first, meet, frozenset(results))
     return ways

@@ -7,7 +7,7 @@ integers, a bit for each name of a register.
 from collections.abc import Iterable
 from functools import cache
 
-_FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 520, "CC": 528, "C": 529}  # bit of the register with number 0
+_FIRST = {"R": 0, "UR": 256, "P": 512, "UP": 520, "CC": 528, "C": 529, "S": 530}  # bit of the register with number 0
 
 
 @cache

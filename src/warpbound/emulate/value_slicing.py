@@ -4,8 +4,9 @@ A trace holds counts, lane masks and addresses. Instructions outside the slice a
 record addresses, but no value is computed.
 
 Models   Liveness backwards through the control flow from branches, addresses and guards; the contents of global,
-         shared and local memory each as one value. Instructions at mbarriers are all executed, and so are bulk copies,
-         whose bytes end phases; nothing else changes or reads mbarriers from sm_90 on.
+         shared and local memory each as one value, but of slots of the stack (`stack_slots`) one for each. Instructions
+         at mbarriers are all executed, and so are bulk copies, whose bytes end phases; nothing else changes or reads
+         mbarriers from sm_90 on.
          Divisions and roots whose results nobody needs take their fast path (`fast_paths`).
          The assumptions of a slice (`slice_assumptions`) are checked while it is executed: a trace that refutes one is
          made again without it.
@@ -28,6 +29,7 @@ from warpbound.emulate.slice_assumptions import (
     loads_checked,
     writes_maps,
 )
+from warpbound.emulate.stack_slots import FRAME, covers_slots, spilled_registers, stack_slots
 from warpbound.identity_cache import remember
 from warpbound.isa.traits import GENERIC
 from warpbound.program.control_flow import calls_that_return
@@ -59,6 +61,7 @@ class Use:
     removable : has no other effect, so its value is needed only if its result or its space is.
     guard : the predicate that it executes under, "" without; guard_registers : the register of that predicate;
     steering_guard : the same, where the guard decides even if the result is not needed: the number of lanes counts.
+    moves : (written, read) for each word of a spill or of its reload: a word is read only where it is needed.
     """
 
     reads: int
@@ -71,6 +74,7 @@ class Use:
     guard: str
     guard_registers: int
     steering_guard: int
+    moves: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,8 +121,26 @@ def slice_without_guards(program: Program, guarded: Set[int], assumed: Assumed) 
 
 
 def _uses(program: Program) -> list[Use]:
-    reserved = reserved_accesses(program)
-    return [_use(code) if at not in reserved else _apart(_use(code)) for at, code in enumerate(program.instructions)]
+    reserved, slots, uses = reserved_accesses(program), stack_slots(program), list[Use]()
+    for at, code in enumerate(program.instructions):
+        use = _use(code)
+        if at in reserved:
+            use = _apart(use)
+        uses.append(_spilling(use, code, slots[at]) if at in slots else use)
+    return uses
+
+
+def _spilling(use: Use, code: Instruction, slots: tuple[str, ...]) -> Use:
+    """The use of an access to slots of the stack, which are registers to it."""
+    moved, frame = [bits_of([name]) for name in slots], bits_of([FRAME])
+    held = [bits_of([name]) for name in spilled_registers(code)] or [0] * len(slots)
+    if code.traits.kind == "load":
+        return replace(use, reads=frame, loads=use.loads - {"local"}, moves=tuple(zip(held, moved, strict=True)))
+    surely = bits_of(slots) if covers_slots(code) else 0
+    moves = tuple(zip(moved, held, strict=True))
+    return replace(
+        use, reads=frame, writes=bits_of(slots), always_writes=surely, stores=use.stores - {"local"}, moves=moves
+    )
 
 
 def _apart(use: Use) -> Use:
@@ -321,10 +343,13 @@ def _step_back(live: GuardedSet, use: Use, at: int, places: set[int]) -> None:
         live.always |= live.take(use.writes)  # live under a predicate that it writes: so in every lane
     if use.writes and at not in places and use.writes & live.anywhere():
         places.add(at)
+    moved = 0
+    for written, read in use.moves:
+        moved |= read if written & live.anywhere() else 0
     if use.always_writes:
         live.remove(use.always_writes, use.guard)
     sources, guard = (use.reads, use.guard_registers) if at in places else (use.steers, use.steering_guard)
-    live.add(sources, use.guard)
+    live.add(sources | moved, use.guard)
     live.always |= guard
 
 
@@ -341,7 +366,10 @@ def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple
         defined = (defined_before[number] or GuardedSet()).copy()
         for i in range(blocks[number].first, blocks[number].last):
             use = uses[i]
-            missing = use.reads & PLAIN_REGISTERS & ~defined.always
+            read = use.reads
+            for _, moved in use.moves:
+                read |= moved
+            missing = read & PLAIN_REGISTERS & ~defined.always
             if missing and missing & ~defined.under.get(use.guard, 0):
                 unsure.add(i)
             defined.take(use.writes)

@@ -16,7 +16,8 @@ from dataclasses import fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.emulate.trace import Accesses, accesses_of
+from warpbound.emulate.lane_patterns import packed
+from warpbound.emulate.trace import Accesses
 from warpbound.memory import banks
 from warpbound.memory.aligned_units import listed, numbered, units
 from warpbound.memory.caches import READ, UPDATE, WRITE
@@ -226,12 +227,14 @@ def local_words(accesses: Accesses, instructions: tuple[Instruction, ...], warp_
     words = by_instruction[accesses.instruction]
     row = np.repeat(np.arange(len(words)), words)
     nth = np.arange(len(row)) - np.repeat(np.cumsum(words) - words, words)
-    lanes = accesses.rows(row)
-    offset = lanes.addresses + np.uint64(4) * nth.astype(np.uint64)[:, None]
+    of_rows, most = accesses.rows(row), int(words.max(initial=1))
+    offset = accesses.patterns.offsets[:, None] + np.uint64(4) * np.arange(most, dtype=np.uint64)[:, None]
     lane = np.arange(LANES, dtype=np.uint64) * np.uint64(4)
     physical = offset // np.uint64(4) * np.uint64(128) + lane + offset % np.uint64(4)
-    base = warp_base[lanes.warp][:, None]
-    return accesses_of(lanes.instruction, lanes.warp, base + physical, lanes.active)
+    small = packed(physical.reshape(-1, LANES), np.repeat(accesses.patterns.active, most, axis=0))
+    form = of_rows.pattern * most + nth  # bases of accesses and warps are multiples of those of patterns
+    base = warp_base[of_rows.warp] + of_rows.base * np.uint64(32) + small.base[form]
+    return replace(of_rows, base=base, pattern=small.pattern[form], patterns=small.patterns)
 
 
 def _empty(accesses: Accesses, instructions: tuple[Instruction, ...], space: str) -> Cost:
