@@ -80,6 +80,10 @@ BODIES = {  # name -> body, whether rounds are left out
         "#pragma unroll 1\nfor (int i = 0; i < 40; i++) {\n#pragma unroll 1\n"
         "for (int j = 0; j < t / 32; j++) v += x[i + j]; __syncthreads(); }", False,
     ),
+    "lanes that leave an outer loop one by one": (
+        "#pragma unroll 1\nfor (int j = t; j < 40; j++) {\n#pragma unroll 1\n"
+        "for (int i = 0; i < 50; i++) y[t * 64 + j] += x[i * 256 + t]; }", True,
+    ),
     "bits of a counter": (
         "#pragma unroll 1\nfor (int i = 0; i < 64; i++) { v += x[i >> 3]; __syncthreads(); }", False,
     ),
@@ -107,6 +111,24 @@ def test_traces_are_those_of_all_rounds(name, most, left_out, monkeypatch):
     words = {"x": "f32[65536]:rand", "y": "f32[65536]", "n": 8000, "s": 64}
     same_with_all_rounds(program, launch(grid=3, block=256, args=words), monkeypatch, moving=name in MOVING)
     assert bool(left_out) == steady
+
+
+def test_a_long_loop_is_left_out_while_lanes_that_left_wait(left_out, monkeypatch):
+    """All rounds let those lanes run after 64 of them: what a warp then issues again is the only difference."""
+    body = (
+        "#pragma unroll 1\nfor (int j = t; j < 12; j++) {\n#pragma unroll 1\n"
+        "for (int i = 0; i < 500; i++) { v += x[i * 64 + t]; y[i * 100 + t * 5] = i; } y[j] = v; }"
+    )
+    program = compile_program(f"{HEAD}{body}\ny[me] = v; }}", "sm_90")
+    asked = launch(grid=3, block=256, args={"x": "f32[65536]:rand", "y": "f32[65536]", "n": 8000, "s": 64})
+    few = emulate.trace(program, asked, [0, 2])
+    assert len(left_out) >= 10
+    assert min(left_out) > 450
+    monkeypatch.setattr(steady_iterations, "SETTLED", 1 << 40)
+    whole = emulate.trace(program, asked, [0, 2])
+    assert (few.threads == whole.threads).all()
+    assert (few.executed <= whole.executed).all()
+    assert whole.executed.sum() < 1.001 * few.executed.sum()
 
 
 def test_lanes_of_a_warp_may_read_two_memories(left_out, monkeypatch):

@@ -23,6 +23,7 @@ from warpbound.emulate.operand_access import Read, raw, site
 from warpbound.emulate.recorded_accesses import Piece
 from warpbound.emulate.repeated_accesses import moved
 from warpbound.emulate.state import State, Value
+from warpbound.emulate.steady_contents import Contents
 from warpbound.emulate.steady_loops import SteadyLoop, shift_of, sources_of, steady_loops
 from warpbound.program.instruction import Instruction
 from warpbound.program.registers import lane_bytes
@@ -68,7 +69,7 @@ class _Iteration:
 
 @dataclass(frozen=True)
 class _Left:
-    """The path has left the loop, or the group no longer runs alone: where to continue, as a handler returns it."""
+    """The path has left the loop, or the group meets others in it: where to continue, as a handler returns it."""
 
     move: int
 
@@ -108,6 +109,10 @@ class SteadyIterations:
             return None
         return raw(sources_of(x)[0], site(x, kernel.memory.constants, kernel.program.arch)), np.uint32(shift)
 
+    def meets_others(self, at: int) -> bool:
+        """Whether another lane group is ready inside the loop at `at`."""
+        return any(place in self.loops[at].body for place in self.chunk.flow.groups.ready)
+
     def may_be(self, at: int) -> bool:
         """Whether the loop at `at`, at which the chunk has arrived, is worth watching now."""
         steps, (last, apart) = self.chunk.steps, self._arrived.get(at, (0, 0))
@@ -138,6 +143,7 @@ class SteadyIterations:
             self._put_off(at)
         else:
             self._leave_out(loop, iterations, count, before)
+            self._failures[at], self._wait[at] = 0, LAST  # of the loop hardly more is left
         return None
 
     def _put_off(self, at: int) -> None:
@@ -147,11 +153,11 @@ class SteadyIterations:
 
     def _watched(self, loop: SteadyLoop) -> _Iteration | _Left:
         """Execute an iteration."""
-        this_iteration, at, ready = _Iteration([], [], [], [], []), loop.first, self.chunk.flow.groups.ready
+        this_iteration, at, met = _Iteration([], [], [], [], []), loop.first, self.meets_others(loop.first)
         self.recording.seen = this_iteration.accesses
         try:
             while True:
-                if at not in loop.body or ready or (this_iteration.path and this_iteration.is_large()):
+                if at not in loop.body or met or (this_iteration.path and this_iteration.is_large()):
                     return _Left(at)
                 at = self._execute(loop, this_iteration, at)
                 if at == loop.first:
@@ -260,14 +266,16 @@ class SteadyIterations:
                 in_shared.append((piece, step))
         for piece, step in in_shared:
             self._add_shared(piece, step, count)
-        iterations_added = recording.extend(steps, count) if self._contents_known(steps) else 0
+        contents = Contents(self.chunk.kernel, recording)
+        iterations_added = recording.extend(steps, count) if contents.reads_are_noted(steps) else 0
+        contents.note_stores(steps, iterations_added)
         for number in range(iterations_added + 1, count + 1 if steps else 0):
             if recording.is_full(first, last):
                 recording.drop(len(steps) * (count + 1 - number))
                 break
             for piece, step in steps:
                 recording.append("global", further := moved(piece, number * step))
-                self._note_contents(further)
+                contents.note(further)
         changed = [name for name in loop.changed if "P" not in name]
         end = len(iterations[-1].words)
         for name, old, now in zip(
@@ -312,21 +320,6 @@ class SteadyIterations:
             window.note_written(places, size)
         elif window.untouched(places, size).any():
             self.recording.fresh("shared")
-
-    def _contents_known(self, steps: list[tuple[Piece, NDArray[np.int64]]]) -> bool:
-        """Whether no read or write needs to be noted: all is known, or reported already."""
-        unknown = self.chunk.kernel.memory.image.has_unknown
-        reported = set[int]().union(*self.recording.unknown.values())
-        return not unknown or all(piece.instruction in reported for piece, _ in steps)
-
-    def _note_contents(self, piece: Piece) -> None:
-        """Report reads of unknown contents, and writes that make them known."""
-        image, instruction = self.chunk.kernel.memory.image, self.chunk.kernel.program.instructions[piece.instruction]
-        places = piece.addresses.astype(np.int64, copy=False)
-        if instruction.traits.kind != "store":
-            image.look(places, lane_bytes(instruction))
-        else:
-            image.note_stored(places if piece.active is None else places[piece.active], lane_bytes(instruction))
 
 
 def _step(old: Piece, now: Piece) -> NDArray[np.int64]:

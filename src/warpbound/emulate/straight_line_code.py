@@ -1,4 +1,4 @@
-"""Straight-line code of a recorded chunk: executed in one go while no other lane group is ready."""
+"""Straight-line code of a recorded chunk: executed in one go while no other lane group is ready inside it."""
 
 from typing import TYPE_CHECKING
 
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
 
 class Straight:
-    """Straight-line code: executed in one go from any place to its end while no other lane group is ready."""
+    """Straight-line code: executed in one go from any place to its end while no other lane group waits inside it."""
 
     def __init__(self, chunk: Chunk, recording: "Recording") -> None:
         self.chunk, self.recording = chunk, recording
@@ -23,6 +23,10 @@ class Straight:
         self.known: dict[int, tuple[int, ...]] = {}
         self.writing: dict[int, bool] = {}
         self.products: dict[int, int] = {}
+
+    def meets_others(self, at: int) -> bool:
+        """Whether another lane group is ready in the code from `at` on."""
+        return any(at < place < self.ends[at] for place in self.chunk.flow.groups.ready)
 
     def run(self, at: int) -> int:
         """Execute from `at` to the end of the straight-line code; returns the next index."""

@@ -116,11 +116,11 @@ class Recording:
                 self._look_whether_long()
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
-            if not ready and at in steady.loops and steady.may_be(at):
+            if at in steady.loops and not steady.meets_others(at) and steady.may_be(at):
                 next_at = steady.run(at)
                 if next_at is not None:
                     return next_at
-            if not ready and straight.ends[at] > at + 1:
+            if straight.ends[at] > at + 1 and not (ready and straight.meets_others(at)):
                 return straight.run(at)
             self.note(x, at)
             return handlers[at](x)  # type: ignore[no-any-return]
@@ -289,9 +289,10 @@ class Recording:
         return iterations_added
 
     def is_full(self, first: int, last: int) -> bool:
-        """Whether no more accesses of instructions first .. last - 1 are recorded."""
-        warps = self.executed.shape[1]
-        return self.kept >= MOST_ACCESSES and all(noted == 0 or noted >= warps for noted in self.noted[first:last])
+        """Whether no more accesses of the group's instructions first .. last - 1 are recorded."""
+        if self.kept + len(self._warps) <= MOST_ACCESSES:
+            return False
+        return all(noted == 0 or noted >= self.executed.shape[1] for noted in self.noted[first:last])
 
     def drop(self, accesses: int) -> None:
         """Count accesses by all of the executing group's warps that are not recorded."""

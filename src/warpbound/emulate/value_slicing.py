@@ -15,6 +15,8 @@ Omits    Code that calls other functions (those that begin with a trap never ret
 
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import replace
+from functools import reduce
+from operator import or_
 
 from warpbound.emulate.fast_paths import FastPath, fast_paths, follows, reached
 from warpbound.emulate.guarded_sets import PLAIN_REGISTERS, GuardedSet, bits_of, opposite
@@ -123,9 +125,7 @@ def slice_without_guards(program: Program, guarded: Set[int], assumed: Assumed) 
 def _uses(program: Program) -> list[Use]:
     reserved, slots, uses = reserved_accesses(program), stack_slots(program), list[Use]()
     for at, code in enumerate(program.instructions):
-        use = _use(code)
-        if at in reserved:
-            use = _apart(use)
+        use = _apart(_use(code)) if at in reserved else _use(code)
         uses.append(_spilling(use, code, slots[at]) if at in slots else use)
     return uses
 
@@ -136,11 +136,11 @@ def _spilling(use: Use, code: Instruction, slots: tuple[str, ...]) -> Use:
     held = [bits_of([name]) for name in spilled_registers(code)] or [0] * len(slots)
     if code.traits.kind == "load":
         return replace(use, reads=frame, loads=use.loads - {"local"}, moves=tuple(zip(held, moved, strict=True)))
-    surely = bits_of(slots) if covers_slots(code) else 0
-    moves = tuple(zip(moved, held, strict=True))
+    written = bits_of(slots)
     return replace(
-        use, reads=frame, writes=bits_of(slots), always_writes=surely, stores=use.stores - {"local"}, moves=moves
-    )
+        use, reads=frame, writes=written, always_writes=written if covers_slots(code) else 0,
+        stores=use.stores - {"local"}, moves=tuple(zip(moved, held, strict=True)),
+    )  # fmt: skip
 
 
 def _apart(use: Use) -> Use:
@@ -366,9 +366,7 @@ def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple
         defined = (defined_before[number] or GuardedSet()).copy()
         for i in range(blocks[number].first, blocks[number].last):
             use = uses[i]
-            read = use.reads
-            for _, moved in use.moves:
-                read |= moved
+            read = reduce(or_, (moved for _, moved in use.moves), use.reads)
             missing = read & PLAIN_REGISTERS & ~defined.always
             if missing and missing & ~defined.under.get(use.guard, 0):
                 unsure.add(i)
