@@ -21,7 +21,7 @@ CASES = {
     for path in sorted(GOLDEN.glob("*.toml"))
 }
 SENTENCES = [  # a piece of the page, with a place for each number; where each is
-    ("corrected by the latency of arithmetic the same rule gives {:.1f}", ["volkov_2016:s4.8.better.Fermi"]),
+    ("with the latency of arithmetic the same rule gives {:.1f}", ["volkov_2016:s4.8.better.Fermi"]),
     ("It overstates throughput by {:.2f} on the GT200 at 4 warps", ["situations:s7.1.factor"]),
     ("where the thesis prints {:.1f}", ["situations:s7.1.factor.printed"]),
     (
