@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from warpbound import emulate
-from warpbound.analysis import Settings
+from warpbound.analysis import Settings, working_blocks
 from warpbound.analysis.answer import analyze_kernel
 from warpbound.analysis.case import checked_case
 from warpbound.analysis.sampled import cache_facts
@@ -99,6 +99,21 @@ def test_idle_blocks_are_named_and_a_smaller_grid_is_advised():
     smaller = [change for change in result.whatifs if change.change == "a grid of the 300 blocks that work"]
     assert len(smaller) == 1
     assert smaller[0].speedup > 1.005
+
+
+def test_no_block_of_many_instructions_is_executed_to_see_whether_it_is_idle(monkeypatch):
+    program, asked = case_of("the last third works")
+    case, executed = checked_case(program, gpu(BOARD), asked, Settings()), []
+
+    def execute(program, launch, blocks, *, at_once=None):
+        executed.append(blocks)
+        return emulate.trace(program, launch, blocks, at_once=at_once)
+
+    assert working_blocks.working_blocks(case, asked, execute).idle
+    assert executed == [[0]]
+    monkeypatch.setattr(working_blocks, "LONGEST_IDLE", 3)
+    assert not working_blocks.working_blocks(case, asked, execute).idle
+    assert len(executed) == 1
 
 
 def test_idle_blocks_take_time():

@@ -32,6 +32,7 @@ from warpbound.workload.dynamic import IdleBlocks
 Ints = NDArray[np.int64]
 MOST_BLOCKS = 1 << 22  # evaluated one by one: about a second
 IDLE_SHARE = 0.75
+LONGEST_IDLE = 100_000  # instructions of a block's warps, above which it is no idle one whatever it does
 MOST_IDLE_CLASSES = 16  # classes that are executed to see whether they touch memory, the lightest first
 ENOUGH_WORKING = 2  # classes found to touch memory, after which no longer one is looked at
 
@@ -98,7 +99,7 @@ def working_blocks(case: Case, launch: Launch, execute: Execute) -> WorkingBlock
 
 def _idle_classes(program: Program, launch: Launch, classes: Classes, execute: Execute) -> dict[int, Trace]:
     """The idle classes, each with the trace of its first block."""
-    light = np.flatnonzero(classes.length <= IDLE_SHARE * classes.length.max())
+    light = np.flatnonzero(classes.length <= min(IDLE_SHARE * classes.length.max(), LONGEST_IDLE))
     idle: dict[int, Trace] = {}
     working = 0
     for number in light[np.argsort(classes.length[light], kind="stable")][:MOST_IDLE_CLASSES].tolist():

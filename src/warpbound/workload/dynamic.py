@@ -393,7 +393,7 @@ def trip_counts(program: Program, trace: Trace) -> dict[int, tuple[float, float]
     for stream in streams:
         blocks = block_of[stream]
         for number, loop in enumerate(program.flow.loops):
-            inside = among(blocks, list(loop.blocks))
+            inside = among(np.arange(len(program.flow.blocks)), list(loop.blocks))[blocks]
             first = program.flow.blocks[loop.header].first
             passes[number] += int(np.count_nonzero(stream == first))
             entries[number] += int(np.count_nonzero(inside[1:] & ~inside[:-1])) + int(inside[0])
