@@ -41,6 +41,7 @@ def validate(
     """Score the predictions on measured launches.
 
     CORPUS is a name or a folder (default: all shipped corpora). Kernels are compiled, executed and predicted.
+    Rows with readings of power (corpus intensities) have watts and MHz scored, too.
     """
     from warpbound.validate import corpus, validation_data
 

@@ -16,9 +16,11 @@ from warpbound.validate.judged_row import Result
 from warpbound.validate.misses import reasons
 from warpbound.validate.paper_page import by_mechanism, table
 from warpbound.validate.paper_rows import PaperRow, kept, key_of
-from warpbound.validate.results import ALL, CorpusSummary, ScoreLine, Validation, worst
+from warpbound.validate.results import CorpusSummary, ScoreLine, Validation, worst
 from warpbound.validate.row_prediction import HEADLINE
-from warpbound.validate.score_tables import HEADS, KINDS, cells, per_cent
+from warpbound.validate.score_tables import HEADS, KINDS, cells, per_cent, power_cells
+from warpbound.validate.scores import ALL
+from warpbound.validate.watts_and_clocks import PowerLine
 
 OVERVIEW, FOLDER = "accuracy.md", "accuracy"
 PICTURE = f"{FOLDER}/predicted-against-measured.svg"
@@ -61,7 +63,9 @@ def _overview(validation: Validation) -> Parts:
     with_bound = list(filter(is_judged, launches))
     by_resource = {r.binds: [x for x in with_bound if x.binds == r.binds] for r in with_bound}
     classes = [f"| {name} | {_mechanism(by_resource[name])} |" for name in sorted(by_resource)]
-    return {"corpora": [f"| **all** | {_summary(launches)} |", *rows], "classes": classes, "misses": misses}
+    corpora = [f"| **all** | {_summary(launches)} |", *rows]
+    power = [_power_sentence(line) for line in validation.power_lines if line.gpu == ALL]
+    return {"corpora": corpora, "classes": classes, "misses": misses, "power": power}
 
 
 def _summary(rows: Sequence[Result]) -> str:
@@ -91,6 +95,15 @@ def _miss(result: Result, corpus: str = "") -> str:
     return f"* **{corpus}{result.kernel} on {result.gpu}**{label}: {numbers}. {reason}"
 
 
+def _power_sentence(line: PowerLine) -> str:
+    clock = f", and MHz of the {line.slowed} below the highest clock by {per_cent(line.clock_held_back)} %"
+    return (
+        f"Watts of {line.n} launches of [{line.corpus}]({FOLDER}/{line.corpus}.md#watts-and-clocks) are off by "
+        f"{per_cent(line.watts_held_back)} %{clock if line.slowed else ''}, with parameters fitted without the judged "
+        f"board."
+    )
+
+
 # ---------------------------------------------------------------- a corpus
 
 
@@ -99,6 +112,8 @@ def _corpus(validation: Validation, about: CorpusSummary) -> Parts:
     for kind, words in KINDS.items():
         lines = [line for line in validation.lines if (line.corpus, line.kind) == (about.name, kind)]
         scores += [f"## Rows: {words}\n", *_scores(lines), ""] if lines else []
+    if power := [line for line in validation.power_lines if line.corpus == about.name]:
+        scores += [_filled("watts-and-clocks.md", {"boards": map(_power, power)})]
     summary = {"name": about.name, "about": about.about, "note": about.note, "origin": about.origin}
     return {**summary, "scores": scores, "misses": _misses(validation, about.name)}
 
@@ -112,6 +127,10 @@ def _misses(validation: Validation, corpus: str) -> Iterator[str]:
         if rows := worst([r for r in validation.results if r.corpus == corpus and r.kernel in kernels]):
             alike = ", ".join(kernel for kernel in kernels if kernel != rows[0].kernel)
             yield _miss(rows[0]) + (f" The same holds for {alike}." if alike else "")
+
+
+def _power(line: PowerLine) -> str:
+    return f"| {line.gpu} | {' | '.join(power_cells(line))} |"
 
 
 def _scores(lines: Sequence[ScoreLine]) -> Iterator[str]:

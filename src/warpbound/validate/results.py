@@ -12,10 +12,10 @@ from warpbound.validate.corpus import FILE, ROWS, Corpus, Row
 from warpbound.validate.interval_calibration import form_errors, with_held_back_intervals
 from warpbound.validate.judged_row import Result
 from warpbound.validate.row_prediction import HEADLINE, PAPER_MODELS, Answer, answer
-from warpbound.validate.scores import Score, score
+from warpbound.validate.scores import ALL, Score, score
+from warpbound.validate.watts_and_clocks import PowerLine, PowerRow, RowOfCorpus, power_lines, power_rows
 
 MODELS = (HEADLINE, *PAPER_MODELS)
-ALL = "all"
 WORST = 5
 Key = TypeVar("Key", bound=Hashable)
 
@@ -44,19 +44,21 @@ class CorpusSummary(msgspec.Struct, frozen=True):
 
 
 class Validation(msgspec.Struct, frozen=True):
-    """The data file: what was run, scores, kinds and form errors for reports, every row."""
+    """The data file: what was run, scores, kinds and form errors for reports, every row; watts and clocks likewise."""
 
     corpora: tuple[CorpusSummary, ...]
     lines: tuple[ScoreLine, ...]
     kinds: tuple[Kind, ...]
     results: tuple[Result, ...]
     forms: tuple[Form, ...] = ()
+    power_lines: tuple[PowerLine, ...] = ()
+    power_rows: tuple[PowerRow, ...] = ()
 
 
 def validate(
     corpora: Sequence[Corpus],
     gpus: Sequence[str],
-    progress: Callable[[Iterable[Row]], Iterable[Row]] = iter,
+    progress: Callable[[Iterable[RowOfCorpus]], Iterable[RowOfCorpus]] = iter,
     others: Sequence[Result] = (),
 ) -> Validation:
     """Predicts and scores every row of the corpora on these GPUs (all where none is named).
@@ -64,23 +66,23 @@ def validate(
     others : results of other corpora, that the intervals rest on, too.
     """
     groups: dict[object, int] = {}
-    run = [
-        _result(corpus, row, answer(corpus, row), groups)
-        for corpus in corpora
-        for row in progress([row for row in corpus.rows if not gpus or row.gpu in gpus])
-    ]
-    return validation_of(tuple(map(_about, corpora)), run, others)
+    rows = [(corpus, row) for corpus in corpora for row in corpus.rows if not gpus or row.gpu in gpus]
+    run = [_result(corpus, row, answer(corpus, row), groups) for corpus, row in progress(rows)]
+    answered = [pair for pair, result in zip(rows, run, strict=True) if not result.refused]
+    return validation_of(tuple(map(_about, corpora)), run, others, tuple(power_rows(answered, progress)))
 
 
 def validation_of(
-    corpora: tuple[CorpusSummary, ...], run: Sequence[Result], others: Sequence[Result] = ()
-) -> Validation:
+    corpora: tuple[CorpusSummary, ...], run: Sequence[Result], others: Sequence[Result] = (),
+    powered: tuple[PowerRow, ...] = (),
+) -> Validation:  # fmt: skip
     """The validation data that follow from results."""
     fresh = {(r.corpus, r.gpu) for r in run}
     others = [r for r in others if (r.corpus, r.gpu) not in fresh]
     results = tuple(with_held_back_intervals(run, others))
     forms = form_errors((*results, *others))
-    return Validation(corpora, tuple(lines(results)), tuple(kinds(results)), results, forms)
+    power = tuple(power_lines(powered))
+    return Validation(corpora, tuple(lines(results)), tuple(kinds(results)), results, forms, power, powered)
 
 
 def _result(corpus: Corpus, row: Row, prediction: Answer, groups: dict[object, int]) -> Result:

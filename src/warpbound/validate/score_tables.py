@@ -6,11 +6,18 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from warpbound.validate.results import ALL, ScoreLine, Validation
+from warpbound.validate.results import ScoreLine, Validation
 from warpbound.validate.row_prediction import HEADLINE
+from warpbound.validate.scores import ALL
+from warpbound.validate.watts_and_clocks import PowerLine
 
 KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
 HEADS = ("MAPE", "median", "P90", "P95", "worst", "in 20 %", "tau", "regret", "covered", "width")
+POWER_HEADS = ("rows", "W", "W held back", "slowed", "MHz", "MHz held back")
+POWER_NOTE = (
+    "Errors of watts, and of MHz of slowed rows (below the board's highest clock): with the board's own power "
+    "parameters, and with those fitted without this board (held back)."
+)
 NOTE = (
     "Errors of times in per cent of what was measured. in 20 %: share of launches with no larger error; tau: pairs in "
     "the right order less those in the wrong one; regret: of the predicted best; covered: by the 80 % interval; width: "
@@ -26,6 +33,8 @@ def text(validation: Validation) -> Iterator[RenderableType]:
             mine = [x for x in validation.lines if (x.corpus, x.kind, x.kernel) == (about.name, kind, ALL)]
             for gpu in dict.fromkeys(line.gpu for line in mine):
                 yield _board(gpu, words, [line for line in mine if line.gpu == gpu])
+        if power := [line for line in validation.power_lines if line.corpus == about.name]:
+            yield _power(power)
     for result in (r for r in validation.results if r.refused):
         yield Text(f"{result.corpus} {result.kernel} on {result.gpu} ({result.label}): {result.refused}", "red")
     yield Text(NOTE, "dim")
@@ -40,6 +49,22 @@ def _board(gpu: str, kind: str, lines: Sequence[ScoreLine]) -> RenderableType:
         table.add_row(f"  {line.model}", *cells(line), style="bold" if line.model == HEADLINE else "")
     proxy = ", proxy code" if any(line.proxy for line in lines) else ""
     return Group(Text(f"  {gpu}, {kind}, {lines[0].score.n} launches{proxy}"), table, Text())
+
+
+def _power(lines: Sequence[PowerLine]) -> RenderableType:
+    table = Table(box=None, pad_edge=False, header_style="dim", padding=(0, 1), collapse_padding=True)
+    table.add_column("  board", no_wrap=True)
+    for name in POWER_HEADS:
+        table.add_column(name, justify="right")
+    for line in lines:
+        table.add_row(f"  {line.gpu}", *power_cells(line), style="bold" if line.gpu == ALL else "")
+    return Group(Text("  watts and clocks"), table, Text(f"  {POWER_NOTE}", "dim"), Text())
+
+
+def power_cells(line: PowerLine) -> tuple[str, ...]:
+    """The values under POWER_HEADS."""
+    watts, clocks = (line.watts, line.watts_held_back), (line.clock, line.clock_held_back)
+    return (str(line.n), *map(per_cent, watts), str(line.slowed), *map(per_cent, clocks))
 
 
 def cells(line: ScoreLine) -> tuple[str, ...]:

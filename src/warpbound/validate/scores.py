@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
+ALL = "all"   # a score of all kernels or boards, in place of one
 NEAR = 0.2    # relative error that counts as near
 APART = 0.1   # pairs whose measured times differ by more than this are ranked
 
