@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.distinct_values import distinct
 from warpbound.isa.instruction_caches import CodePath, code_path, instruction_caches
 from warpbound.machine import Gpu
 from warpbound.result.execution import InstructionCacheFit
@@ -53,7 +54,7 @@ def fetch_cycles(
 
 def _missed(lines: NDArray[np.int64], room: int) -> NDArray[np.int64]:
     """The lines, in order, that a cache of `room` lines lacks, once it has seen the same lines before."""
-    if len(np.unique(lines)) <= room:
+    if len(distinct(lines)) <= room:
         return lines[:0]
     held: dict[int, None] = {}  # the line that was not used for longest first
     missed: list[int] = []
