@@ -51,9 +51,9 @@ def _is_in_frame(place: Operand) -> bool:
 
 def spilled_registers(access: Instruction) -> tuple[str, ...]:
     """The registers that an access to slots stores or loads, in the order of its slots; nothing for zeros."""
-    held = next(x for x in access.operands if x.kind == "register")
+    first = next(x for x in access.operands if x.kind == "register").index
     count = max(1, lane_bytes(access) // WORD_B)
-    return () if held.index == RZ else tuple(f"R{number}" for number in range(held.index, held.index + count))
+    return () if first == RZ else tuple(f"R{number}" for number in range(first, first + count))
 
 
 def covers_slots(access: Instruction) -> bool:

@@ -153,11 +153,11 @@ class SteadyIterations:
 
     def _watched(self, loop: SteadyLoop) -> _Iteration | _Left:
         """Execute an iteration."""
-        this_iteration, at, met = _Iteration([], [], [], [], []), loop.first, self.meets_others(loop.first)
+        this_iteration, at, meets = _Iteration([], [], [], [], []), loop.first, self.meets_others(loop.first)
         self.recording.seen = this_iteration.accesses
         try:
             while True:
-                if at not in loop.body or met or (this_iteration.path and this_iteration.is_large()):
+                if at not in loop.body or meets or (this_iteration.path and this_iteration.is_large()):
                     return _Left(at)
                 at = self._execute(loop, this_iteration, at)
                 if at == loop.first:

@@ -63,7 +63,7 @@ class Use:
     removable : has no other effect, so its value is needed only if its result or its space is.
     guard : the predicate that it executes under, "" without; guard_registers : the register of that predicate;
     steering_guard : the same, where the guard decides even if the result is not needed: the number of lanes counts.
-    moves : (written, read) for each word of a spill or of its reload: a word is read only where it is needed.
+    moves : (target, source) for each word of a spill or its reload: a source is read only where its target is needed.
     """
 
     reads: int
@@ -132,14 +132,14 @@ def _uses(program: Program) -> list[Use]:
 
 def _spilling(use: Use, code: Instruction, slots: tuple[str, ...]) -> Use:
     """The use of an access to slots of the stack, which are registers to it."""
-    moved, frame = [bits_of([name]) for name in slots], bits_of([FRAME])
-    held = [bits_of([name]) for name in spilled_registers(code)] or [0] * len(slots)
+    words, frame = [bits_of([name]) for name in slots], bits_of([FRAME])
+    registers = [bits_of([name]) for name in spilled_registers(code)] or [0] * len(slots)
     if code.traits.kind == "load":
-        return replace(use, reads=frame, loads=use.loads - {"local"}, moves=tuple(zip(held, moved, strict=True)))
-    written = bits_of(slots)
+        return replace(use, reads=frame, loads=use.loads - {"local"}, moves=tuple(zip(registers, words, strict=True)))
+    every_word = bits_of(slots)
     return replace(
-        use, reads=frame, writes=written, always_writes=written if covers_slots(code) else 0,
-        stores=use.stores - {"local"}, moves=tuple(zip(moved, held, strict=True)),
+        use, reads=frame, writes=every_word, always_writes=every_word if covers_slots(code) else 0,
+        stores=use.stores - {"local"}, moves=tuple(zip(words, registers, strict=True)),
     )  # fmt: skip
 
 
@@ -343,13 +343,13 @@ def _step_back(live: GuardedSet, use: Use, at: int, places: set[int]) -> None:
         live.always |= live.take(use.writes)  # live under a predicate that it writes: so in every lane
     if use.writes and at not in places and use.writes & live.anywhere():
         places.add(at)
-    moved = 0
-    for written, read in use.moves:
-        moved |= read if written & live.anywhere() else 0
+    sources_of_moves = 0
+    for target, source in use.moves:
+        sources_of_moves |= source if target & live.anywhere() else 0
     if use.always_writes:
         live.remove(use.always_writes, use.guard)
     sources, guard = (use.reads, use.guard_registers) if at in places else (use.steers, use.steering_guard)
-    live.add(sources | moved, use.guard)
+    live.add(sources | sources_of_moves, use.guard)
     live.always |= guard
 
 
@@ -366,8 +366,8 @@ def _read_unwritten(program: Program, uses: Sequence[Use], after: Sequence[tuple
         defined = (defined_before[number] or GuardedSet()).copy()
         for i in range(blocks[number].first, blocks[number].last):
             use = uses[i]
-            read = reduce(or_, (moved for _, moved in use.moves), use.reads)
-            missing = read & PLAIN_REGISTERS & ~defined.always
+            sources = reduce(or_, (source for _, source in use.moves), use.reads)
+            missing = sources & PLAIN_REGISTERS & ~defined.always
             if missing and missing & ~defined.under.get(use.guard, 0):
                 unsure.add(i)
             defined.take(use.writes)
