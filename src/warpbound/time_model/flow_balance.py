@@ -131,7 +131,8 @@ def _ceiling(x: Flow) -> Array:
 
 
 def _inverse(demand: Real) -> Array:
-    with np.errstate(divide="ignore"):
+    """Infinite for demands of zero, or nearly."""
+    with np.errstate(divide="ignore", over="ignore"):
         return np.asarray(np.divide(1.0, demand))
 
 

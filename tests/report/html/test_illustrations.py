@@ -13,7 +13,7 @@ from support.paths import ROOT
 from support.results import record
 from warpbound.analysis import Settings
 from warpbound.report import figures, html
-from warpbound.report.figures.picture import Arrows, Boxes, Curve, numbers
+from warpbound.report.figures.picture import Arrows, Boxes, Curve, Panels, Points, numbers
 from warpbound.report.formatting import RESOURCE_WORDS
 from warpbound.report.html.contents import WORDS
 from warpbound.report.html.illustrations import WAITED, figures_of_view
@@ -53,6 +53,19 @@ def test_the_bounds_drawn_are_those_of_the_table(tiled: dict[str, Any]) -> None:
     latency = curve(picture, "bound: latency")
     resident = tiled["occupancy"]["warps_per_sm"]
     assert numbers(latency.y)[0] == pytest.approx(rates["latency"] / resident)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize(("columns", "blocks"), [(0, 2), (512, 1)])
+def test_the_occupancy_figure_counts_columns_of_tensor_memory(tiled: dict[str, Any], columns: int, blocks: int) -> None:
+    block = tiled["figures"]["block"] | {"threads": 1024, "registers": 32, "tensor_columns": columns}
+    entry = tiled | {"gpu": "b200", "figures": tiled["figures"] | {"block": block, "limits": {}}}
+    (panels,) = figures_of_view("occupancy", record(entry))
+    assert isinstance(panels, Panels)
+    for picture in panels.pictures:
+        here = picture.named("this kernel")
+        assert isinstance(here, Points)
+        assert numbers(here.y).tolist() == [32 * blocks]
 
 
 @pytest.mark.cuda

@@ -39,7 +39,9 @@ def set_block(subject: Subject, values: Values) -> figures.Block:
     if subject.compiled:
         return subject.block
     block: figures.Block = inputs("block", subject.block, values)
-    return figures.Block(round(block.threads), round(block.registers), round(block.shared_bytes))
+    return figures.Block(
+        round(block.threads), round(block.registers), round(block.shared_bytes), round(block.tensor_columns)
+    )
 
 
 def occupancy_view(subject: Subject, values: Values) -> ViewOutput:

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+import msgspec
 import numpy as np
 
 from warpbound import machine
@@ -102,7 +103,7 @@ def _limits(
 
 
 def _occupancy(entry: KernelResult, own: FigureData) -> Drawable | None:
-    block = occupancy.Block(own.block.threads, own.block.registers, own.block.shared_bytes)
+    block = occupancy.Block(*msgspec.structs.astuple(own.block))
     try:
         board = machine.override(machine.gpu(entry.gpu), own.limits)
         return occupancy.occupancy_against_limits(board, block)
