@@ -2,18 +2,19 @@
 
 Random numbers come from PCG64 seeded by (seed, argument index). `rand` takes a fixed number of the generator's 64-bit
 outputs per value: any piece is made alone, by advancing the generator, and equals the same piece of the whole. `randn`
-takes a varying number: all numbers before a piece are drawn once and dropped. Only the generator's state at every
-RUN-th number is stored, so that any piece can be drawn again.
+takes a varying number: all numbers before a piece are drawn once and dropped. The generator's state at every RUN-th
+number is kept on the disk, so that any piece can be drawn again.
 """
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.disk_cache import cached, digest
 from warpbound.errors import InputError
 from warpbound.kernel_argument import DTYPES, UNREADABLE, Argument, array_file, bfloat_bits
 
@@ -21,6 +22,9 @@ Piece = Callable[[int, int], NDArray[np.uint8]]
 
 _OUTPUT_B = 8
 RUN = 8192  # normal numbers between two states that are kept
+RUNS_TOGETHER = 512  # of which the states are one entry of the disk cache
+_STATE_B, _REST_B = 16, 4  # of the generator's number, and of the half of an output that it holds back
+State = tuple[int, int, int]  # the generator's number, whether it holds back a half, that half
 
 
 def contents(argument: Argument, index: int) -> NDArray[Any] | None:
@@ -136,19 +140,58 @@ def _drawn_again(argument: Argument, index: int) -> Piece:
 @lru_cache(64)
 def _runs(seed: int, index: int, kind: np.dtype[Any]) -> Callable[[int], NDArray[Any]]:
     """A function that gives normal numbers RUN * n to RUN * (n + 1) of a generator."""
-    bits, again = np.random.PCG64([seed, index]), np.random.PCG64()
-    states: list[Any] = []  # the states at which runs begin, up to the last one that was asked for
-    thrown_away, one_at_a_time = np.empty(RUN, kind), Lock()
+    bits, one_at_a_time = np.random.PCG64([seed, index]), Lock()
+    first, thrown_away = bits.state, np.empty(RUN, kind)
+
+    def go_to(state: State) -> None:
+        number, has_half, half = state
+        inner: Any = first["state"]
+        bits.state = first | {"state": inner | {"state": number}, "has_uint32": has_half, "uinteger": half}
+
+    def here() -> State:
+        now: Any = bits.state
+        return now["state"]["state"], now["has_uint32"], now["uinteger"]
+
+    def drawn(part: int) -> bytes:
+        """The states at which the runs of a part begin, and the one behind them."""
+        for earlier in range(part):
+            states(earlier)
+        bits.state = first
+        if part:
+            go_to(states(part - 1)[-1])
+        begins = [here()]
+        for _ in range(RUNS_TOGETHER):
+            np.random.Generator(bits).standard_normal(RUN, kind, out=thrown_away)
+            begins.append(here())
+        return b"".join(map(_packed, begins))
+
+    @cache
+    def states(part: int) -> list[State]:
+        name = digest("states of normal numbers", np.__version__, kind.str, f"{seed} {index} {part}")
+        return _unpacked(cached(name, lambda: drawn(part)))
 
     def run(number: int) -> NDArray[Any]:
         with one_at_a_time:
-            while len(states) <= number:
-                states.append(bits.state)
-                np.random.Generator(bits).standard_normal(RUN, kind, out=thrown_away)
-            again.state = states[number]
-            return np.random.Generator(again).standard_normal(RUN, kind)
+            bits.state = first
+            if number:
+                go_to(states(number // RUNS_TOGETHER)[number % RUNS_TOGETHER])
+            return np.random.Generator(bits).standard_normal(RUN, kind)
 
     return run
+
+
+def _packed(state: State) -> bytes:
+    number, has_half, half = state
+    return number.to_bytes(_STATE_B, "little") + bytes([has_half]) + half.to_bytes(_REST_B, "little")
+
+
+def _unpacked(content: bytes) -> list[State]:
+    each = _STATE_B + 1 + _REST_B
+    parts = (content[at : at + each] for at in range(0, len(content), each))
+    return [
+        (int.from_bytes(x[:_STATE_B], "little"), x[_STATE_B], int.from_bytes(x[_STATE_B + 1 :], "little"))
+        for x in parts
+    ]
 
 
 def _normal_kind(dtype: str) -> np.dtype[Any]:

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from warpbound.argument_contents import contents, pieces
+from warpbound import argument_contents
+from warpbound.argument_contents import RUN, contents, pieces
 from warpbound.emulate.global_memory import AT_ONCE_B, LARGE_PAGE_BITS, MOST_PAGES, PAGE_BITS, Unfilled
 from warpbound.emulate.untouched_memory import zeros
 from warpbound.kernel_argument import Argument
@@ -35,6 +36,29 @@ def test_pages_in_any_order_hold_what_the_whole_array_does(fill: str, dtype: str
     unfilled.make(0, len(whole) - 1, target)
     assert np.array_equal(target, whole)
     assert unfilled.done()
+
+
+def test_normal_numbers_before_a_piece_are_drawn_once_for_all_processes(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    monkeypatch.setattr(argument_contents, "RUNS_TOGETHER", 3)
+    makes, cached = list[str](), argument_contents.cached
+    monkeypatch.setattr(
+        argument_contents, "cached", lambda name, make: cached(name, lambda: (makes.append(name), make())[1])
+    )
+    argument = Argument("x", "array", dtype="f32", shape=(20 * RUN,), fill="randn", seed=11)
+    whole = np.ascontiguousarray(contents(argument, 2)).view(np.uint8)
+    for parts in (6, 0):  # of 3 runs each up to the 17th, then none
+        argument_contents._runs.cache_clear()
+        piece = pieces(argument, 2)
+        assert piece is not None
+        for run in (17, 5, 0, 11):
+            begin, end = 4 * run * RUN, 4 * (run + 1) * RUN
+            assert np.array_equal(piece(begin, end), whole[begin:end])
+        assert len(makes) == parts
+        makes.clear()
+    argument_contents._runs.cache_clear()
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems give memory in their own way")
