@@ -32,7 +32,7 @@ from warpbound.workload.dynamic import IdleBlocks
 Ints = NDArray[np.int64]
 MOST_BLOCKS = 1 << 22  # evaluated one by one: about a second
 IDLE_SHARE = 0.75
-LONGEST_IDLE = 100_000  # instructions of a block's warps, above which it is no idle one whatever it does
+LONGEST_IDLE = 100_000  # instructions of a block's warps; a block with more is not idle
 MOST_IDLE_CLASSES = 16  # classes that are executed to see whether they touch memory, the lightest first
 ENOUGH_WORKING = 2  # classes found to touch memory, after which no longer one is looked at
 

@@ -51,7 +51,7 @@ class Keys:
             return
         lanes = np.asarray(mask & decision)
         warps, width = lanes.shape[1:]
-        lanes = lanes[:1] if lanes.all() or not lanes.any() else lanes  # one word is that of all blocks
+        lanes = lanes[:1] if lanes.all() or not lanes.any() else lanes  # all blocks get the same word
         bits = lanes if width == 1 else np.packbits(lanes, axis=-1, bitorder="little")
         whole = bits.view(np.uint32) if width == LANES else bits
         self._add(at, whole[:, :, 0].astype(np.uint64) @ self.weights[:warps], (warps, width))

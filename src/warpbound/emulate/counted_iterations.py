@@ -21,7 +21,7 @@ from warpbound.quick_dataclasses import dataclass
 Ints = NDArray[np.int64]
 _ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic
 _NOT_LINEAR = frozenset({"HI", "WIDE", "X", "CC"})  # modifiers of such instructions
-FEW_OF = 4  # of so many lanes one continues: the others are left out
+FEW_OF = 4  # lanes for each that continues, at least, where only those that continue are evaluated
 ENDLESS = np.int64(1) << 40
 RELATIONS = ("LT", "LE", "GT", "GE", "EQ", "NE")
 

@@ -61,7 +61,7 @@ def _loaded_after(program: Program, trace: Accesses, stores: Sequence[int]) -> s
 
 
 def _reading(program: Program, trace: Accesses, stored: NDArray[np.int64], loaded: NDArray[np.int64]) -> set[int]:
-    """The loads of which one of the loaded rows reads a word that an earlier stored row wrote."""
+    """The loads that, in one of the loaded rows, read a word which an earlier stored row wrote."""
     if not len(stored) or not len(loaded):
         return set()
     stored_words, stored_in = _words(program, trace, stored)
