@@ -10,7 +10,7 @@ import ast
 import re
 import sys
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -38,6 +38,14 @@ def opcodes(package: Path) -> frozenset[str]:
 
 
 @cache
+def modifiers(package: Path) -> tuple[frozenset[str], ...]:
+    """Of each opcode that lists them; some are also names of opcodes (IMAD.MOV, MUFU.RCP)."""
+    table = tomllib.loads((package / "isa" / "opcodes.toml").read_text("utf-8"))
+    entries = [entry for part in table.values() for entry in part.values() if isinstance(entry, dict)]
+    return tuple(frozenset(entry["modifiers"].split()) for entry in entries if "modifiers" in entry)
+
+
+@cache
 def parameters(package: Path) -> frozenset[str]:
     """Names of parameters in the files of boards."""
     files = (tomllib.loads(path.read_text("utf-8")) for path in sorted((package / "gpus").glob("*.toml")))
@@ -49,14 +57,20 @@ def trees(package: Path) -> dict[Path, ast.Module]:
     return {path: ast.parse(path.read_text("utf-8"), str(path)) for path in sorted(package.rglob("*.py"))}
 
 
-def tables(package: Path, names: frozenset[str], share: float) -> Iterator[tuple[Path, int]]:
-    """(file, such names) of every table at the top of a module of whose words that share at least are such names."""
+def tables(
+    package: Path, names: frozenset[str], share: float, others: Iterable[frozenset[str]] = ()
+) -> Iterator[tuple[Path, int]]:
+    """(file, such names) of every table at the top of a module of whose words that share at least are such names.
+
+    others : sets of words; a table with words of one set alone does not count.
+    """
     for path, tree in trees(package).items():
         for node in tree.body:
             if isinstance(node, ast.Assign | ast.AnnAssign) and node.value is not None:
                 words = list(_words(node.value))
                 of_these = sum(word.partition(".")[0] in names for word in words)
-                if of_these >= FEWEST and of_these >= share * len(words):
+                is_other = any(other.issuperset(words) for other in others)
+                if of_these >= FEWEST and of_these >= share * len(words) and not is_other:
                     yield path, of_these
 
 
@@ -95,7 +109,8 @@ def figures(checkout: Path) -> dict[str, int]:
     """What is counted -> how many."""
     package = checkout / "src" / "warpbound"
     names = list(bound_names(package))
-    of_opcodes = [(path, words) for path, words in tables(package, opcodes(package), 0.5) if path.parent.name != "isa"]
+    in_all_modules = tables(package, opcodes(package), 0.5, modifiers(package))
+    of_opcodes = [(path, words) for path, words in in_all_modules if path.parent.name != "isa"]
     of_parameters = list(tables(package, parameters(package), 0.1))
     reads = string_reads(package)
     tests = sorted((checkout / "tests").rglob("*.py"))

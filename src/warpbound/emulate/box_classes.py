@@ -36,7 +36,7 @@ FIRST_LOOK, DECIDED = 2, 0.5  # divisions after which this share of the grid mus
 SHARE_OF_STEPS = 0.5  # of those that an evaluation of all blocks may take, for all divisions together
 LANES_OF_STEP = 1 << 9  # of the points of the boxes; a step of more counts as several, since its checks take longer
 _SUMS = frozenset({"add", "move", "to_uniform", "shifted_add", "scaled_add", "shift_left"})
-_OF_PRODUCTS = frozenset({"MOV", "SHL", "IADD", "U32", "WIDE"})  # modifiers of products that are affine
+_OF_PRODUCTS = frozenset({"MOV", "SHL", "IADD", "U32", "WIDE"})  # modifiers of IMAD, not opcodes: affine ones
 _NOT_WORDS = frozenset({"EX", "64", "S64", "U64", "packed", "RELU"})  # of comparisons of something else than two words
 
 

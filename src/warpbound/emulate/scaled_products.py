@@ -39,10 +39,7 @@ from warpbound.emulate.tensor_memory_products import (
 from warpbound.quick_dataclasses import dataclass
 
 E2M1 = Element(4, FORMATS["E2M1"].decode)
-_TYPES: dict[str, dict[int, Element]] = {
-    "UTCQMMA": FP8_AND_LESS,
-    "UTCOMMA": {1: E2M1},
-}
+_TYPES: dict[str, dict[int, Element]] = {"fp8": FP8_AND_LESS, "fp4": {1: E2M1}}  # by the rate of the product
 _BY_POWERS = 1 << 23  # in an instruction descriptor: scales are powers of two
 _OPERANDS_WITH_SCALES = 4  # behind the sum: scales, instruction descriptor, scales, predicate
 _ADDRESS = 0x3FFF_FFFF  # the upper bits of a scale's address repeat its byte
@@ -71,7 +68,7 @@ def _unsigned(codes: NDArray[np.uint32]) -> NDArray[np.float64]:
 
 def shape_with_scales(word: int, here: Site) -> Shape:
     """The shape in an instruction descriptor with scales; refuses what is not executed."""
-    types = _TYPES[here.instruction.opcode]
+    types = _TYPES[here.instruction.traits.tensor]
     first, second = (types.get(word >> shift & 7) for shift in (7, 10))
     blocks = blocks_of(here)
     rows, columns = ((word >> 24 & 31) << 4) // blocks, (word >> 17 & 63) << 3

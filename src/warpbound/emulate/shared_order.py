@@ -16,7 +16,6 @@ from warpbound.program.control_flow import calls_that_return, dominates
 from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 
-_ARRIVE, _WAIT = "UCGABAR_ARV", "UCGABAR_WAIT"
 _OWN = frozenset({"shared"})
 
 
@@ -40,8 +39,9 @@ class SharedOrder:
     @cached_property
     def _of_cluster(self) -> list[tuple[int, int]]:
         """Barriers of all threads of the cluster."""
-        ends = [i for i, each in enumerate(self._code) if each.opcode in (_ARRIVE, _WAIT)]
-        pairs = [pair for pair in pairwise(ends) if [self._code[i].opcode for i in pair] == [_ARRIVE, _WAIT]]
+        arrivals = {i for i, each in enumerate(self._code) if each.traits.arrives_at == "cluster"}
+        waits = {i for i, each in enumerate(self._code) if each.traits.waits_for == "cluster"}
+        pairs = [(i, j) for i, j in pairwise(sorted(arrivals | waits)) if i in arrivals and j in waits]
         return [pair for pair in pairs if all(self._code[i].guard is None for i in pair)]
 
     def sources(self, stores: Iterable[int], loads: Set[int]) -> set[int]:

@@ -16,7 +16,7 @@ from warpbound.emulate.semantics import Handler, executes
 from warpbound.emulate.state import State, Value
 
 _TURN = 2 * np.pi
-_REAL: dict[str, Callable[[Value], Value]] = {
+_REAL: dict[str, Callable[[Value], Value]] = {  # modifier of MUFU -> its function
     "RCP": lambda v: 1.0 / v,
     "RSQ": lambda v: 1.0 / np.sqrt(v),
     "SQRT": np.sqrt,

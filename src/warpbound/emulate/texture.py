@@ -10,7 +10,7 @@ from functools import partial
 import numpy as np
 
 from warpbound.emulate import (
-    texture_fetches,
+    texture_fetches,  # noqa: F401  (enters what is executed)
     warpgroup_products,  # noqa: F401  (enters what is computed)
 )
 from warpbound.emulate.operand_access import Site
@@ -59,16 +59,17 @@ def _unchanged(here: Site) -> Handler:
     return lambda x: None
 
 
-_FETCHES = {
-    "TEX": texture_fetches.fetch, "TLD": texture_fetches.fetch, "TLD4": texture_fetches.gather,
-    "SULD": texture_fetches.load_surface, "SUST": texture_fetches.store_surface,
-}  # fmt: skip
-_BY_KIND = {"texture": absent, "surface": absent, "warpgroup_matrix": _unchanged}
+def _counted(traits: Traits) -> Build | None:
+    """Its handler in a trace, where that is not the one that executes it."""
+    build = PLAIN.get(traits.opcode)
+    if traits.kind in ("texture", "surface"):
+        return absent if build is None else partial(_where_described, build)
+    return _unchanged if traits.kind == "warpgroup_matrix" and build is None else None
+
+
 COUNTED: Mapping[str, Build] = {
-    opcode: _BY_KIND[traits.kind]
-    for opcode, traits in table().items()
-    if traits.kind in _BY_KIND and opcode not in PLAIN
-} | {opcode: partial(_where_described, build) for opcode, build in _FETCHES.items()}
+    opcode: build for opcode, traits in table().items() if (build := _counted(traits)) is not None
+}
 
 
 def unknown_source(traits: Traits) -> str:

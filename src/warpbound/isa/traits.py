@@ -74,6 +74,7 @@ class Traits:
     by_lane: bool = False
     passes_unset: bool = False
     waits_for: str = ""
+    arrives_at: str = ""
     at_mbarrier: bool = False
     same_in_blocks: bool = False
     index_float: bool = False
@@ -189,6 +190,7 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         by_lane=entry.get("by_lane", False),
         passes_unset=entry.get("passes_unset", False),
         waits_for=entry.get("waits_for", ""),
+        arrives_at=entry.get("arrives_at", ""),
         at_mbarrier=entry.get("at_mbarrier", False),
         same_in_blocks=entry.get("same_in_blocks", False),
         index_float=entry.get("index_float", False),

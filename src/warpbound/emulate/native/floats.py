@@ -26,7 +26,7 @@ _COMPARISONS = {
     **{name: number for name, number in COMPARISONS.items() if name != "NE"}, "NE": 15, "NEU": 4, "GEU": 8, "GTU": 9,
     "LEU": 10, "LTU": 11, "EQU": 12, "NUM": 13, "NAN": 14,
 }  # fmt: skip
-_FUNCTIONS = {"RCP": 0, "RSQ": 1, "SQRT": 2, "LG2": 3, "EX2": 4, "SIN": 5, "COS": 6, "TANH": 7}
+_FUNCTIONS = {"RCP": 0, "RSQ": 1, "SQRT": 2, "LG2": 3, "EX2": 4, "SIN": 5, "COS": 6, "TANH": 7}  # modifiers of MUFU
 _WHOLE = {"TRUNC": 1, "FLOOR": 2, "CEIL": 3, "RZ": 1, "RM": 2, "RP": 3}
 _WIDTHS = {"F16": FLOAT16, "BF16": FLOAT16, "F32": FLOAT32, "F64": FLOAT64}
 _INTEGERS = {f"{sign}{bits}": (bits, sign == "S") for sign in "SU" for bits in (8, 16, 32, 64)}
