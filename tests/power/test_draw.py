@@ -12,7 +12,7 @@ from warpbound.machine import catalogue, gpu, override
 from warpbound.power import Activity, activity, power_parameters, voltage, watts
 from warpbound.power.activity import SECTOR_B, WARP
 from warpbound.power.calibrate import calibrated, mean_watts, readings, relative_error
-from warpbound.power.draw import OWN_SPREAD, TAKEN_SPREAD
+from warpbound.power.draw import FIT_PARAMETERS, OWN_SPREAD, TAKEN_SPREAD
 from warpbound.workload import Memory
 
 A40 = power_parameters(gpu("a40"))
@@ -23,13 +23,14 @@ amounts = st.floats(0.0, 1e13)
 
 
 def test_no_work_leaves_what_stands_and_the_clocks() -> None:
-    assert float(watts(A40, Activity(0.0), 1.0, A40.highest_hz)) == pytest.approx(A40.standing + A40.clocked)
+    idle = float(watts(A40, Activity(0.0), 1.0, A40.highest_hz))
+    assert idle == pytest.approx(A40.standing_power + A40.clocked_power)
 
 
 def test_half_the_highest_clock_of_an_a40() -> None:
     """Below the knee: the lowest voltage, half of the clocks' power, each instruction at that voltage's energy."""
     x = Activity(1e12, dram_bytes=4e11)
-    by_hand = A40.standing + 0.72**2 * (0.5 * A40.clocked + 11.6) + 0.4 * A40.dram * 1e12
+    by_hand = A40.standing_power + 0.72**2 * (0.5 * A40.clocked_power + 11.6) + 0.4 * A40.dram_energy * 1e12
     assert float(watts(A40, x, 1.0, A40.highest_hz / 2)) == pytest.approx(by_hand, rel=1e-3)
 
 
@@ -49,16 +50,16 @@ def test_the_same_work_in_the_same_time_takes_less_at_a_lower_clock(share: float
 
 
 def test_voltage_is_flat_to_the_knee_and_rises_to_one() -> None:
-    shares = voltage(A40, np.array([0.2, A40.knee, 1.0]) * A40.highest_hz)
-    assert shares == pytest.approx([A40.floor, A40.floor, 1.0])
+    shares = voltage(A40, np.array([0.2, A40.voltage_knee, 1.0]) * A40.highest_hz)
+    assert shares == pytest.approx([A40.voltage_floor, A40.voltage_floor, 1.0])
 
 
 @pytest.mark.parametrize("key", FITTED)
 def test_files_of_boards_hold_what_the_fit_gives(key: str) -> None:
     own, fit = power_parameters(gpu(key)), FITTED[key]
     assert own is not None
-    for name in ("standing", "clocked", "floor", "knee", "instruction", "dram", "highest_hz", "limit", "step_hz"):
-        rounding = 0.3 if name == "clocked" else 0.0
+    for name in (*FIT_PARAMETERS, "tdp", "highest_hz", "step_hz"):
+        rounding = 0.3 if name == "clocked_power" else 0.0
         assert getattr(own, name) == pytest.approx(getattr(fit, name), rel=6e-3, abs=rounding), name
 
 
@@ -102,14 +103,14 @@ def test_all_boards_with_power_have_a_limit_above_what_stands() -> None:
     known = {key: p for key in catalogue() if (p := power_parameters(gpu(key))) is not None}
     assert len(known) >= 15
     for key, p in known.items():
-        assert p.standing + p.clocked * p.floor**2 * 0.15 < p.limit, key
-        assert 0 < p.knee < 1, key
-        assert 0 < p.floor < 1, key
+        assert p.standing_power + p.clocked_power * p.voltage_floor**2 * 0.15 < p.tdp, key
+        assert 0 < p.voltage_knee < 1, key
+        assert 0 < p.voltage_floor < 1, key
         assert p.spread == (OWN_SPREAD if key in FITTED else TAKEN_SPREAD), key
 
 
 def test_a_parameter_can_be_set() -> None:
     changed = power_parameters(override(gpu("a40"), {"tdp": 200.0, "l2_energy": 20.0}))
     assert changed is not None
-    assert changed.limit == 200.0
-    assert changed.l2 == pytest.approx(20e-12)
+    assert changed.tdp == 200.0
+    assert changed.l2_energy == pytest.approx(20e-12)

@@ -63,7 +63,7 @@ def test_a_board_of_two_clocks_drops_to_the_lower() -> None:
     assert pcie is not None
     clocks = clock_steps(pcie)
     assert list(clocks) == [1410e6, 765e6]
-    assert operation_at(pcie, Activity(2e13), clocks, scaled(clocks), pcie.limit).clock_hz == 765e6
+    assert operation_at(pcie, Activity(2e13), clocks, scaled(clocks), pcie.tdp).clock_hz == 765e6
 
 
 def test_the_clock_of_least_energy_is_at_or_above_none_that_takes_less() -> None:
@@ -94,5 +94,5 @@ def test_clocks_below_the_highest(board: str, within: float) -> None:
             continue
         x = Activity(row.instructions / (2 * row.steps + 2), dram_bytes=row.dram / row.operations)
         seconds = seconds_per_operation(own, row, clocks)
-        errors.append(operation_at(fit, x, clocks, seconds, fit.limit).clock_hz / row.clock_hz - 1)
+        errors.append(operation_at(fit, x, clocks, seconds, fit.tdp).clock_hz / row.clock_hz - 1)
     assert np.mean(np.abs(errors)) < within

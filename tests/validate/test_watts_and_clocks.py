@@ -39,16 +39,16 @@ def test_the_judged_board_is_not_fitted() -> None:
         assert held_back(board, device) != own[board]
     without = calibrated([x for x in readings() if x.board != "l40"])
     assert held_back("l40", "0") == without["l40s"]
-    assert held_back("a40", "0").standing == pytest.approx(own["a40"].standing, rel=0.2)
+    assert held_back("a40", "0").standing_power == pytest.approx(own["a40"].standing_power, rel=0.2)
 
 
 @pytest.mark.full
 def test_a_relative_is_scaled_to_the_board() -> None:
     without = calibrated([x for x in readings() if x.board != "gh200"])["a100-sxm-40gb"]
     taken, own, other = held_back("gh200", "0"), gpu("gh200"), gpu("a100-sxm-40gb")
-    assert taken.standing == pytest.approx(without.standing * own.value("tdp") / other.value("tdp"))
+    assert taken.standing_power == pytest.approx(without.standing_power * own.value("tdp") / other.value("tdp"))
     clocks = own.value("sm_count") * top_hz("gh200") / (other.value("sm_count") * top_hz("a100-sxm-40gb"))
-    assert taken.clocked == pytest.approx(without.clocked * clocks)
+    assert taken.clocked_power == pytest.approx(without.clocked_power * clocks)
 
 
 # ---------------------------------------------------------------- scores

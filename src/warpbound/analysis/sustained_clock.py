@@ -62,7 +62,7 @@ def has_time(case: Case, work: Work) -> bool:
 def limit_W(case: Case) -> float:
     """The limit that holds: the one asked for, else the board's."""
     assert case.power is not None
-    return case.power.limit if case.settings.power_limit_W is None else case.settings.power_limit_W
+    return case.power.tdp if case.settings.power_limit_W is None else case.settings.power_limit_W
 
 
 def seconds_where(clocks_of: Callable[[Array], list[float]], case: Case, work: Work, clocks: Array) -> Array:

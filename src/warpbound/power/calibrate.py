@@ -121,14 +121,15 @@ def _parameters(unknown: Array, boards: Collection[str]) -> dict[str, PowerParam
         own = own[2:] if board in VOLTAGES else own[4:]
         result[board] = replace(
             BLANK,
-            limit=gpu(board).value("tdp"), highest_hz=top_hz(board), standing=HUNDRED * standing,
-            clocked=HUNDRED * clocked, floor=curve[0], knee=curve[1], instruction=TEN_PICO * instruction,
-            dram=TENTH_NANO * (hbm if stacked(gpu(board)) else gddr),
+            tdp=gpu(board).value("tdp"), highest_hz=top_hz(board), standing_power=HUNDRED * standing,
+            clocked_power=HUNDRED * clocked, voltage_floor=curve[0], voltage_knee=curve[1],
+            instruction_energy=TEN_PICO * instruction,
+            dram_energy=TENTH_NANO * (hbm if stacked(gpu(board)) else gddr),
         )  # fmt: skip
     return result
 
 
 BLANK = PowerParameters(
-    limit=0.0, highest_hz=1.0, step_hz=15e6, standing=0.0, clocked=0.0, floor=1.0, knee=0.0, instruction=0.0,
-    tensor=0.0, shared=0.0, l1=0.0, l2=0.0, dram=0.0,
+    tdp=0.0, highest_hz=1.0, step_hz=15e6, standing_power=0.0, clocked_power=0.0, voltage_floor=1.0, voltage_knee=0.0,
+    instruction_energy=0.0, tensor_energy=0.0, shared_energy=0.0, l1_energy=0.0, l2_energy=0.0, dram_energy=0.0,
 )  # fmt: skip

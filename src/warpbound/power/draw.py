@@ -8,6 +8,8 @@ Omits    temperature (leakage of a hotter chip), the values in registers, boards
          (eight A100 SXM differ by 8 %), SMs without work, voltages of the memory.
 """
 
+from dataclasses import fields
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +21,7 @@ from warpbound.quick_dataclasses import dataclass
 
 OWN_SPREAD, TAKEN_SPREAD = 0.05, 0.12  # relative standard uncertainty of watts: of a board that was fitted, of others
 NEEDED = tuple(name for name, parameter in PARAMETERS.items() if parameter.watts_need)
+FIT_PARAMETERS = tuple(name for name in NEEDED if name != "tdp")  # to readings of watts
 
 
 @dataclass(frozen=True)
@@ -29,19 +32,19 @@ class PowerParameters:
     spread : relative standard uncertainty of predicted watts.
     """
 
-    limit: float            # W
+    tdp: float                 # W
     highest_hz: float
     step_hz: float
-    standing: float         # P0  [W]
-    clocked: float          # Pc  [W] at the highest clock
-    floor: float            # v0  [1] of the voltage at the highest clock
-    knee: float             # k   [1] of the highest clock
-    instruction: float      # e_i [J]
-    tensor: float           # e_t [J]
-    shared: float           # e_s [J/B]
-    l1: float               # e_1 [J/B]
-    l2: float               # e_2 [J/B]
-    dram: float             # e_d [J/B]
+    standing_power: float      # P0  [W]
+    clocked_power: float       # Pc  [W] at the highest clock
+    voltage_floor: float       # v0  [1] of the voltage at the highest clock
+    voltage_knee: float        # k   [1] of the highest clock
+    instruction_energy: float  # e_i [J]
+    tensor_energy: float       # e_t [J]
+    shared_energy: float       # e_s [J/B]
+    l1_energy: float           # e_1 [J/B]
+    l2_energy: float           # e_2 [J/B]
+    dram_energy: float         # e_d [J/B]
     drop_hz: float | None = None
     spread: float = OWN_SPREAD
 
@@ -52,21 +55,11 @@ def power_parameters(board: Gpu) -> PowerParameters | None:
         return None
     is_fitted = board.parameters["standing_power"].how != "assumed"
     return PowerParameters(
-        limit=board.value("tdp"),
         highest_hz=board.get("highest_clock") or board.value("boost_clock"),
         step_hz=_value("clock_step", board),
-        standing=board.value("standing_power"),
-        clocked=board.value("clocked_power"),
-        floor=board.value("voltage_floor"),
-        knee=board.value("voltage_knee"),
-        instruction=board.value("instruction_energy"),
-        tensor=_value("tensor_energy", board),
-        shared=_value("shared_energy", board),
-        l1=_value("l1_energy", board),
-        l2=_value("l2_energy", board),
-        dram=board.value("dram_energy"),
         drop_hz=board.get("drop_clock"),
         spread=OWN_SPREAD if is_fitted else TAKEN_SPREAD,
+        **{field.name: _value(field.name, board) for field in fields(PowerParameters) if field.name in PARAMETERS},
     )
 
 
@@ -78,16 +71,16 @@ def _value(name: str, board: Gpu) -> float:
 
 def voltage(p: PowerParameters, clock_hz: Real) -> NDArray[np.float64]:
     """Share of the voltage at the highest clock."""
-    above = (np.divide(clock_hz, p.highest_hz) - p.knee) / (1.0 - p.knee)
-    return np.asarray(p.floor + (1.0 - p.floor) * np.clip(above, 0.0, 1.0))
+    above = (np.divide(clock_hz, p.highest_hz) - p.voltage_knee) / (1.0 - p.voltage_knee)
+    return np.asarray(p.voltage_floor + (1.0 - p.voltage_floor) * np.clip(above, 0.0, 1.0))
 
 
 def watts(p: PowerParameters, x: Activity, seconds: Real, clock_hz: Real) -> NDArray[np.float64]:
     """Mean power while launches that do `x` follow each other every `seconds`; everything broadcasts."""
     on_chip = (
-        p.instruction * x.thread_instructions + p.tensor * x.tensor_operations
-        + p.shared * x.shared_bytes + p.l1 * x.l1_bytes + p.l2 * x.l2_bytes
+        p.instruction_energy * x.thread_instructions + p.tensor_energy * x.tensor_operations
+        + p.shared_energy * x.shared_bytes + p.l1_energy * x.l1_bytes + p.l2_energy * x.l2_bytes
     )  # fmt: skip
-    clocked = p.clocked * np.divide(clock_hz, p.highest_hz)
+    clocked = p.clocked_power * np.divide(clock_hz, p.highest_hz)
     switched = voltage(p, clock_hz) ** 2 * (clocked + np.divide(on_chip, seconds))
-    return np.asarray(p.standing + switched + np.divide(p.dram * x.dram_bytes, seconds))
+    return np.asarray(p.standing_power + switched + np.divide(p.dram_energy * x.dram_bytes, seconds))

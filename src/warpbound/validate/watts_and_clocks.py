@@ -19,10 +19,11 @@ from warpbound.analysis.case import Case, case_of
 from warpbound.analysis.settings import SUSTAINED, Settings
 from warpbound.analysis.static import Work
 from warpbound.analysis.sustained_clock import settled
+from warpbound.board_parameters import PARAMETERS, UNITS
 from warpbound.errors import InputError
 from warpbound.machine import Gpu, gpu, override
 from warpbound.power.calibrate import Reading, calibrated, mean_watts, readings, top_hz
-from warpbound.power.draw import PowerParameters
+from warpbound.power.draw import FIT_PARAMETERS, PowerParameters
 from warpbound.validate.corpus import Corpus, Row
 from warpbound.validate.row_prediction import row_case
 from warpbound.validate.scores import ALL
@@ -32,10 +33,6 @@ GIGA = 1e9
 MANY_ROWS = "rows=240"  # of an array: so many that starting the launch does not count
 IN_PLACE_OF = {"l40": "l40s", "l40s": "l40"}  # boards whose parameters serve as they are
 SCALED_FROM = {"gh200": "a100-sxm-40gb"}
-OF_A_BOARD = {  # parameter of a board's file -> field, and its unit there
-    "standing_power": ("standing", 1.0), "clocked_power": ("clocked", 1.0), "voltage_floor": ("floor", 1.0),
-    "voltage_knee": ("knee", 1.0), "instruction_energy": ("instruction", 1e-12), "dram_energy": ("dram", 1e-12),
-}  # fmt: skip
 RowOfCorpus = tuple[Corpus, Row]
 
 
@@ -114,13 +111,15 @@ def held_back(board: str, device: str) -> PowerParameters:
         other, own, theirs = calibrated(others)[relative], gpu(board), gpu(relative)
         by_clock = own.value("sm_count") * top_hz(board) / (theirs.value("sm_count") * top_hz(relative))
         by_limit = own.value("tdp") / theirs.value("tdp")
-        return replace(other, standing=other.standing * by_limit, clocked=other.clocked * by_clock)
+        return replace(
+            other, standing_power=other.standing_power * by_limit, clocked_power=other.clocked_power * by_clock
+        )
     return calibrated(others)[board]
 
 
 def with_power(board: Gpu, p: PowerParameters) -> Gpu:
     """The board with these parameters of its power."""
-    return override(board, {name: getattr(p, field) / unit for name, (field, unit) in OF_A_BOARD.items()})
+    return override(board, {name: getattr(p, name) / UNITS[PARAMETERS[name].units[0]] for name in FIT_PARAMETERS})
 
 
 def _held(case: Case, work: Work) -> Held:

@@ -33,8 +33,6 @@ SPARE = 0.01           # tolerance of a size, which is rounded to whole lines
 ONE_SIDE, BOTH_SIDES = 0.475, (0.525, 0.725)  # of L2: a set that one side of it holds; one that both together hold
 FLAT, FELL = 0.1, 0.92  # of the rate: variation where lines cross between the sides; most relative to one side
 INSIDE = 0.5           # of L2: a set that it holds on either side
-CHIP = {"l2_bandwidth": ("separate", "every block its own data"),
-        "l2_shared_read_bandwidth": ("together", "all blocks the same data at once")}  # fmt: skip
 
 
 def source() -> str:
@@ -162,17 +160,22 @@ def extract(records: list[Record], facts: Facts) -> Findings:
         median = float(np.median([per_cycle(r) * r.clock_Hz for r in crossing])) * facts.sm_count
         note = "all SMs read the same data, more than one side of L2 holds; at the clock observed"
         parameters["l2_far_bandwidth"] = Estimate(median / 1e9, "GB/s", note)
-    for name, (kernel, what) in CHIP.items():
-        if sweep := matching(records, kernel=kernel):
-            best = max(per_cycle(r) * r.clock_Hz for r in sweep) * facts.sm_count
-            note = f"16 B per thread past L1, {what}, at the clock observed"
-            parameters[name] = Estimate(best / 1e9, "GB/s", note)
+    if sweep := matching(records, kernel="separate"):
+        parameters["l2_bandwidth"] = _chip_bandwidth(sweep, facts, "every block its own data")
+    if sweep := matching(records, kernel="together"):
+        parameters["l2_shared_read_bandwidth"] = _chip_bandwidth(sweep, facts, "all blocks the same data at once")
     inside = [r for r in records if r.number("size") <= INSIDE * facts.l2_size]
     reads, writes = matching(inside, kernel="sweep_l2"), matching(inside, kernel="sweep_write")
     if reads and writes:
         cost = max(map(per_cycle, reads)) / max(map(per_cycle, writes))
         parameters["l2_write_cost"] = Estimate(cost, "1", "best read rate over best write rate of L2")
     return Findings(parameters, figures)
+
+
+def _chip_bandwidth(sweep: list[Record], facts: Facts, data: str) -> Estimate:
+    """The best of all SMs together."""
+    best = max(per_cycle(r) * r.clock_Hz for r in sweep) * facts.sm_count
+    return Estimate(best / 1e9, "GB/s", f"16 B per thread past L1, {data}, at the clock observed")
 
 
 def _by_size(records: list[Record]) -> list[Record]:
