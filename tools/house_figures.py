@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
-_PARTICIPLES = (
-    "added allowed answered asked begun booked bound called carried chosen compared compiled computed counted covered "
+_PARTICIPLES = (  # without "bound" and "left" (a side), which are nouns here
+    "added allowed answered asked begun booked called carried chosen compared compiled computed counted covered "
     "decided done drawn executed expected fitted followed found given grown held joined judged kept known launched "
-    "left listed made marked measured met moved named needed passed played predicted printed put ranked read said "
+    "listed made marked measured met moved named needed passed played predicted printed put ranked read said "
     "sampled seen sent served shown spent stated stood taken told touched tried used wanted written"
 )
 PARTICIPLES = frozenset(_PARTICIPLES.split())
@@ -96,10 +96,12 @@ def _is_string_read(node: ast.AST) -> bool:
 
 
 def bound_names(package: Path) -> Iterator[str]:
-    """Every name that an assignment, a loop or a signature binds."""
-    for tree in trees(package).values():
+    """Every name that an assignment, a loop or a signature binds, but for the keys of the JSON, which are fixed."""
+    for path, tree in trees(package).items():
+        structs = [x for x in ast.walk(tree) if isinstance(x, ast.ClassDef)] if path.parent.name == "result" else []
+        keys = {id(x.target) for each in structs for x in each.body if isinstance(x, ast.AnnAssign)}
         for node in ast.walk(tree):
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            if id(node) not in keys and isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 yield node.id
             elif isinstance(node, ast.arg):
                 yield node.arg

@@ -58,11 +58,11 @@ def fast_paths(program: Program) -> dict[int, FastPath]:
         calling = [follow for follow in block.follows if _only_calls(program, follow, end)]
         if len(calling) != 1:
             continue
-        way, called = _way(program, calling[0], end, starts)
-        if at not in way | called and all(i in slots or _is_arithmetic(program, i) for i in way | called):
+        way, callees = _way(program, calling[0], end, starts)
+        if at not in way | callees and all(i in slots or _is_arithmetic(program, i) for i in way | callees):
             (short,) = set(block.follows) - set(calling)
             results = {name for i in way for name in (*writes(code[i]), *slots.get(i, ()))}
-            results |= {name for i in called for name in writes(code[i]) if "P" not in name}
+            results |= {name for i in callees for name in writes(code[i]) if "P" not in name}
             ways[at] = FastPath(blocks[short].first, meet, frozenset(results))
     return ways
 
@@ -81,11 +81,11 @@ def _only_calls(program: Program, first: int, meet: int) -> bool:
 def _way(program: Program, first: int, meet: int, starts: Mapping[int, int]) -> tuple[frozenset[int], frozenset[int]]:
     """The instructions from a block to another one, and those of the functions that they call. starts : blocks by
     address."""
-    way, called = set[int](), set[int]()
+    way, callees = set[int](), set[int]()
     pending = [(first, way)]
     while pending:
         number, inside = pending.pop()
-        if number == meet or number in way | called:
+        if number == meet or number in way | callees:
             continue
         inside.add(number)
         blocks, code = program.flow.blocks, program.instructions
@@ -93,8 +93,8 @@ def _way(program: Program, first: int, meet: int, starts: Mapping[int, int]) -> 
         last = code[blocks[number].last - 1]
         if calls(last):
             places = (int(x.value) for x in last.operands if x.kind == "label")
-            pending += [(starts[place], called) for place in places if place in starts]
-    return _instructions(program, way), _instructions(program, called)
+            pending += [(starts[place], callees) for place in places if place in starts]
+    return _instructions(program, way), _instructions(program, callees)
 
 
 def _instructions(program: Program, numbers: Set[int]) -> frozenset[int]:

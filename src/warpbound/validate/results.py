@@ -68,8 +68,8 @@ def validate(
     groups: dict[object, int] = {}
     rows = [(corpus, row) for corpus in corpora for row in corpus.rows if not gpus or row.gpu in gpus]
     run = [_result(corpus, row, answer(corpus, row), groups) for corpus, row in progress(rows)]
-    answered = [pair for pair, result in zip(rows, run, strict=True) if not result.refused]
-    return validation_of(tuple(map(_about, corpora)), run, others, tuple(power_rows(answered, progress)))
+    rows_with_time = [pair for pair, result in zip(rows, run, strict=True) if not result.refused]
+    return validation_of(tuple(map(_about, corpora)), run, others, tuple(power_rows(rows_with_time, progress)))
 
 
 def validation_of(

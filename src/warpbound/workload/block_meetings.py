@@ -29,10 +29,10 @@ def with_meetings(mbarrier_log: MbarrierLog, instructions: Sequence[Instruction]
         at_barriers = [at for at in uses if at not in mbarrier_log.off[warp]]
         for at in stream[np.isin(stream, at_barriers)].tolist():
             warps_of[block, uses[at]].setdefault(warp, []).append(at)
-    for (block, (number, threads)), executed in warps_of.items():
+    for (block, (number, threads)), barriers in warps_of.items():
         taking_part = mbarrier_log.blocks.count(block) if threads is None else threads // WARP
-        if len(executed) == taking_part and len(set(map(len, executed.values()))) == 1:
-            for warp, places in executed.items():
+        if len(barriers) == taking_part and len(set(map(len, barriers.values()))) == 1:
+            for warp, places in barriers.items():
                 for meeting, at in enumerate(places):
                     event = Event(Kind.MEETING, ((-1 - block * BARRIERS - number, meeting),))
                     events[warp].setdefault(at, []).append(event)

@@ -46,25 +46,25 @@ def fetch_cycles(
     behind = (path.sm_cycles, path.sm_cycles + l2_cycles)  # of the caches: how long it takes to what stands behind
     cycles = before = 0.0
     for cache, round_trip in zip(caches, behind, strict=False):
-        lines = _missed(lines, cache.bytes // path.line_B)
+        lines = _misses(lines, cache.bytes // path.line_B)
         cycles += len(lines) * (round_trip - before) / path.lines_ahead
         before = round_trip
     return cycles
 
 
-def _missed(lines: NDArray[np.int64], room: int) -> NDArray[np.int64]:
+def _misses(lines: NDArray[np.int64], room: int) -> NDArray[np.int64]:
     """The lines, in order, that a cache of `room` lines lacks, once it has seen the same lines before."""
     if len(distinct(lines)) <= room:
         return lines[:0]
-    held: dict[int, None] = {}  # the line that was not used for longest first
-    missed: list[int] = []
-    for kept in ([], missed):
+    cache: dict[int, None] = {}  # the line that was not used for longest first
+    misses: list[int] = []
+    for lines_of_pass in ([], misses):
         for line in lines.tolist():
-            if line in held:
-                del held[line]
+            if line in cache:
+                del cache[line]
             else:
-                kept.append(line)
-                if len(held) >= room:
-                    del held[next(iter(held))]
-            held[line] = None
-    return np.array(missed, np.int64)
+                lines_of_pass.append(line)
+                if len(cache) >= room:
+                    del cache[next(iter(cache))]
+            cache[line] = None
+    return np.array(misses, np.int64)
