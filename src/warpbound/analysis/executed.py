@@ -389,7 +389,7 @@ def _summed(each: list[Memory], stream: tuple[int, ...]) -> Memory:
 
 
 def _total(each: list[Memory], times: NDArray[np.float64]) -> Memory:
-    """Of this many executions of each instruction, (instructions,)."""
+    """The total of this many executions of each instruction, (instructions,)."""
     total = NO_ACCESS
     for index in np.flatnonzero(times).tolist():
         if each[index] is not NO_ACCESS:

@@ -62,7 +62,7 @@ class Interval:
         return cls(prediction.time_s, *prediction.interval, prediction.doubts)
 
     def stated_on(self, prediction: LaunchPrediction) -> LaunchPrediction:
-        """The prediction with this interval and these doubts."""
+        """The prediction with this interval and these causes of uncertainty."""
         return replace(prediction, interval=(self.low, self.high), doubts=dict(self.doubts))
 
     def covering(self, other: LaunchPrediction, cause: str) -> "Interval":

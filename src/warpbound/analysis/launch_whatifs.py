@@ -37,7 +37,7 @@ def changes_of_the_work(
 
 
 def _scattered(case: Case, work: Work) -> float:
-    """As of `block_loads.scattered`, where sectors are wasted; 0 where no block was executed."""
+    """The result of `block_loads.scattered`, where sectors are wasted; 0 where no block was executed."""
     memory = work.focus.memory
     if work.sample_run is None or memory.l1_sectors_load <= GATHERS * memory.ideal_sectors:
         return 0.0

@@ -45,7 +45,7 @@ class Shared:
 
 @remember(1)
 def shared_copies(case: Case, work: Work) -> Shared | None:
-    """Of blocks that copy in bulk, alone; None for clusters, and where nothing is copied."""
+    """The copies of blocks that copy in bulk and are in no cluster; None for clusters, and where nothing is copied."""
     if work.sample_run is None or work.focus.warps is None or case.blocks is None or case.launch is None:
         return None
     trace, sample, traffic = work.sample_run
@@ -62,7 +62,7 @@ def shared_copies(case: Case, work: Work) -> Shared | None:
 
 
 def multicast_changes(case: Case, work: Work) -> Iterator[WhatIf]:
-    """Where blocks copy in bulk, alone, and neighbours copy the same: clusters of two along x or y, and of 2 x 2."""
+    """Clusters of two blocks along x or y, and of 2 x 2, where blocks without a cluster copy the same as neighbours."""
     both = shared_copies(case, work)
     if both is None:
         return

@@ -100,7 +100,7 @@ def _simulation(mbarrier_log: MbarrierLog, instructions: Sequence[Instruction], 
 
 
 def _idle(off: frozenset[int], waits: Sequence[Wait]) -> frozenset[int]:
-    """Of instructions without an active lane, fences and accesses: they cost as little as any other."""
+    """Instructions without an active lane, fences and accesses: they cost as little as any other."""
     return frozenset(at for at in off if waits[at].hold or waits[at].queue)
 
 

@@ -35,7 +35,7 @@ QUARTERS = 4  # of the rows of tensor memory, of which a warp reaches one
 
 
 def tile_changes(case: Case, work: Work) -> Iterator[WhatIf]:
-    """Both kinds, where they help."""
+    """Larger tiles and stores of one block beside the products of another, where they help."""
     if work.focus.warps is not None and case.blocks is not None and work.sample_run is not None:
         yield from _stores_beside(case, work)
         yield from _larger(case, work)

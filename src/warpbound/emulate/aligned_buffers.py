@@ -38,7 +38,7 @@ class FmaScratch:
         self.underflowed = False
 
     def arrays(self, lanes: int) -> tuple[NDArray[Any], ...]:
-        """For `lanes` lanes: a float64 row, the same as int64, one more of each, and `floats`."""
+        """Buffers for `lanes` lanes: two rows of float64, each followed by a view of it as int64, and `floats`."""
         if lanes == self.lanes:
             return (*self._wide, self.floats)
         return tuple(row[:lanes] for row in (*self._wide, self.floats))

@@ -41,7 +41,7 @@ def copying(
     take: Callable[[State, NDArray[np.uint64], int], list[Value]],
     store: Callable[[State, list[Value]], None],
 ) -> Handler:
-    """A copy. take : reads the words at global addresses. store : stores them where they go to."""
+    """A copy. take : reads the words at global addresses. store : stores them at their destination."""
     source = [operand for operand in here.instruction.operands if operand.kind == "memory"][1]
     take_at, size = global_address(source, here), width(here)
     flags = [

@@ -38,7 +38,7 @@ def blocks_of(here: Site) -> int:
 
 
 def members(warps: Warps, blocks: int) -> Iterator[Warps]:
-    """The issuing warps, as if in each of the blocks that they work for; of a pair the even one first."""
+    """The issuing warps, once for each block that they work for; of a pair, the even block comes first."""
     if blocks == 1:
         yield warps
         return

@@ -265,7 +265,7 @@ def _ends(here: Site) -> tuple[str, str]:
 
 
 def _by_size(x: State, operand: Operand) -> Iterator[tuple[Warps, int]]:
-    """The issuing warps, those with runs of one length together."""
+    """The issuing warps, grouped by the length of their runs."""
     warps = issuing(x)
     units = uniform(x, operand.index, warps) & 0xFFFF
     for count in distinct(units):

@@ -21,7 +21,7 @@ ANY = -1  # represents every bank and for every word
 
 
 class CodeFacts:
-    """Of the code of one kernel."""
+    """Facts about the code of one kernel."""
 
     def __init__(self, program: Program) -> None:
         self.program = program
@@ -49,12 +49,12 @@ class CodeFacts:
 
     @cached_property
     def registers(self) -> int:
-        """Registers of a lane, with those that an instruction of several reaches."""
+        """Registers of a lane, up to the last one that an instruction with several registers reaches."""
         return max(self.program.registers, self._reached("register", 1 if self.program.registers else _WIDE))
 
     @cached_property
     def uniform_registers(self) -> int:
-        """The same of uniform registers."""
+        """Uniform registers of a warp, counted in the same way."""
         return max(8, self._reached("uniform", _WIDE))
 
     def _reached(self, kind: str, more: int) -> int:

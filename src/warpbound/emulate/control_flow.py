@@ -312,7 +312,7 @@ def barrier_result(here: Site, flow: Flow, at: int) -> Move:
 
 @directs("YIELD NANOSLEEP")
 def note_polling(here: Site, flow: Flow, at: int) -> Move:
-    """YIELD and NANOSLEEP: others should run before a jump back."""
+    """YIELD and NANOSLEEP: other lane groups run before this group jumps back."""
 
     def move(x: State) -> int | None:
         flow.polled = True

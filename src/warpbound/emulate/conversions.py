@@ -263,7 +263,7 @@ def pack_integers(here: Site) -> Handler:
 
 @executes("F2IP UF2IP")
 def pack_whole(here: Site) -> Handler:
-    """F2IP: the same of floats."""
+    """F2IP: floats converted to small integers and packed into a word."""
     target = np.dtype(_INTEGERS[here.instruction.modifiers[0]])
     return _packed(here, *(_whole_source(source, here, target) for source in here.sources[:2]))
 

@@ -348,7 +348,7 @@ class Image:
             self._note_written(offsets, width)
 
     def touch(self, offsets: NDArray[np.int64], width: int) -> None:
-        """Read and write at checked offsets, by the caller."""
+        """Note that the caller itself reads and writes at these checked offsets."""
         if self._written:
             self._note_unknown(offsets, width)
             self._note_written(offsets, width)

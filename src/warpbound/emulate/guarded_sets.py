@@ -63,7 +63,7 @@ class GuardedSet:
         return result
 
     def add(self, registers: int, guard: str) -> None:
-        """In every lane, or where the guard is true."""
+        """Add a name in every lane, or in the lanes where the guard is true."""
         if not guard:
             self.always |= registers
         elif registers:
@@ -88,7 +88,7 @@ class GuardedSet:
         return result
 
     def remove(self, registers: int, guard: str) -> None:
-        """From every lane; or from those where the guard is true, so that what was in every lane is in the others."""
+        """Remove a name from every lane, or only from the lanes where the guard is true; the other lanes keep it."""
         elsewhere = self.always & registers if guard else 0
         self.always &= ~registers
         for other in [guard] if guard else list(self.under):

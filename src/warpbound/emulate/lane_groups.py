@@ -137,7 +137,7 @@ class Groups:
         return released
 
     def remember_polling(self) -> None:
-        """The lanes of the group that ran have polled: still so when they go on behind others that they wait for."""
+        """Note that the lanes of the group that ran have polled; they remain marked while they wait for others."""
         lanes = self.x.spread(self.x.active())
         self.polled = lanes.copy() if self.polled is None else self.polled | lanes
 

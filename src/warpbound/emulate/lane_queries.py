@@ -15,7 +15,7 @@ def every(lanes: NDArray[np.bool_]) -> bool:
 
 
 def some(lanes: NDArray[np.bool_]) -> bool:
-    """Whether any flag of a row, of one at least, is set."""
+    """Whether any flag of a row is set; the row has at least one."""
     return bool(lanes.item(lanes.argmax()))
 
 

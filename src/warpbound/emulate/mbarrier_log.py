@@ -92,7 +92,7 @@ class MbarrierLogger:
     def mbarrier_log(
         self, blocks: dict[int, int], streams: dict[int, NDArray[np.int32]], off: dict[int, frozenset[int]]
     ) -> MbarrierLog:
-        """Of the watched warps; blocks, streams, off : of each row."""
+        """The log of the watched warps; blocks, streams, off : of each row."""
         rows = list(self.events)
         return MbarrierLog(
             tuple(blocks[row] for row in rows), tuple(streams[row] for row in rows),

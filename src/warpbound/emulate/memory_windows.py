@@ -108,13 +108,13 @@ class Window:
         self.left_out = zeros(len(self.bytes) // WORD_B).view(np.bool_)
 
     def note_left_out(self, places: NDArray[np.int64], size: int) -> None:
-        """A store to these elements was counted, not made."""
+        """Note that a store to these elements was counted, but not executed."""
         if self.left_out is not None:
             for word in self._words(places, size):
                 self.left_out[word] = True
 
     def holds_left_out(self, places: NDArray[np.int64], size: int) -> bool:
-        """Whether one of the elements is of those."""
+        """Whether a store to one of the elements was not executed."""
         flags = self.left_out
         return flags is not None and any(bool(flags[word].any()) for word in self._words(places, size))
 

@@ -50,7 +50,7 @@ class Rows:
         self.repeats[id(piece)] += times
 
     def pack(self, together: int | None = None) -> None:
-        """Pack the pieces; a piece that was recorded several times is one, at the place of the first.
+        """Pack the pieces; a piece that was recorded several times counts as one, at the place of the first.
 
         together : accesses that are packed at once; None: PACKED_ROWS, which bounds the memory.
         """

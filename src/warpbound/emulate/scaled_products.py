@@ -48,7 +48,7 @@ _ROWS_OF_SCALES = 32
 
 @dataclass(frozen=True)
 class _Scales:
-    """count : of a row; neighbours : that share one."""
+    """count : scales of a row. neighbours : elements that share a scale."""
 
     count: int
     neighbours: int
@@ -56,7 +56,7 @@ class _Scales:
 
 
 def _scales_of(word: int, depth: int, here: Site) -> _Scales:
-    """The scales of a factor of so much depth."""
+    """The scales of a factor whose rows have `depth` elements."""
     neighbours = 16 if here.has("4X") else 32
     decode = powers_of_two if word & _BY_POWERS else _unsigned
     return _Scales(depth // neighbours, neighbours, decode)

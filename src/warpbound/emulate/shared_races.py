@@ -159,11 +159,11 @@ class _Watch:
         """As of `bulk`."""
 
     def again(self, space: str) -> Callable[[], None]:
-        """Only where addresses alone are followed."""
+        """No access is recorded a second time: all are executed."""
         return lambda: None
 
     def fresh(self, what: str) -> None:
-        """What was never written is no race."""
+        """A read of memory that was never written is no race."""
 
     def uncomputed(self, what: str) -> None:
         """Values are not followed."""

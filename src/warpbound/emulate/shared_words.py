@@ -53,7 +53,7 @@ class SharedWords:
         return bool(stores) if load_words is None or store_words is None else bool((load_words & store_words).any())
 
     def _of_all(self, stores: Set[int]) -> Flags | None:
-        """The words of all these stores; None where those of one are not known."""
+        """The words of all these stores; None if the words of one store are unknown."""
         if self._written[0] != stores:
             self._written = frozenset(stores), _together([self._of(store) for store in stores])
         return self._written[1]
@@ -98,7 +98,7 @@ class SharedWords:
 
 
 def _together(each: Sequence[Flags | None]) -> Flags | None:
-    """The words of all; None where those of one are not known, or there is none."""
+    """All words together; None if the words of one instruction are unknown, or if there is no instruction."""
     flags_of_known = [flags for flags in each if flags is not None]
     return np.logical_or.reduce(flags_of_known) if flags_of_known and len(flags_of_known) == len(each) else None
 

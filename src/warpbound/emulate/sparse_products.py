@@ -31,7 +31,7 @@ def expanded(values: NDArray[Any], metadata: NDArray[np.uint32], bits: int, sele
 
 
 def chunks(depth: int, bits: int) -> int:
-    """Codes of a row of so much depth."""
+    """Codes of a row of `depth` elements."""
     return depth // _CHUNK[bits]
 
 

@@ -189,7 +189,7 @@ class SteadyIterations:
         return at + 1 if move is None else move
 
     def _alike(self, iterations: list[_Iteration]) -> int:
-        """Iterations after the last one that are like it."""
+        """How many iterations follow that are like the last one."""
         code, endless = self.chunk.kernel.program.instructions, int(ENDLESS)
         if not all(a.path == b.path and len(a.accesses) == len(b.accesses) for a, b in pairwise(iterations)):
             return 0

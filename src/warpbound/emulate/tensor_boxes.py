@@ -61,7 +61,7 @@ class Tile:
     rows: bool
 
     def boxes(self, x: State, warps: Warps) -> Iterator[tuple[Warps, TensorMap, Pieces]]:
-        """The boxes of the issuing warps, those of one map together."""
+        """The boxes of the issuing warps, grouped by tensor map."""
         addresses = uniform_pair(x, self.map_register, warps)
         for raw, which in _distinct(x, addresses, warps):
             tensor_map, some = decode(raw), warps.some(which)

@@ -60,7 +60,7 @@ def _unchanged(here: Site) -> Handler:
 
 
 def _counted(traits: Traits) -> Build | None:
-    """Its handler in a trace, where that is not the one that executes it."""
+    """What builds an opcode's handler for a trace, where a trace does not execute it like the emulator."""
     build = PLAIN.get(traits.opcode)
     if traits.kind in ("texture", "surface"):
         return absent if build is None else partial(_where_described, build)

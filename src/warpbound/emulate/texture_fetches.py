@@ -272,7 +272,7 @@ def load_surface(here: Site, missing: Missing = refused) -> Handler:
 
 @executes("SUST")
 def store_surface(here: Site, missing: Missing = refused) -> Handler:
-    """SUST.D: the same for a store."""
+    """SUST.D: a store to a surface."""
     source = here.instruction.operands[1]
     reads = [raw(replace(source, index=_after(source, i)), here) for i in range(max(1, width(here) // _WORD_B))]
 

@@ -171,7 +171,7 @@ def address_mode(sampling: Sampling, axis: int) -> Address:
 
 
 def placed(index: Places, size: int, mode: Address) -> tuple[Places, NDArray[np.bool_]]:
-    """The texels along an axis that represent any index, and where there is one: a border has none."""
+    """The texel along an axis for each index, and whether there is one: beyond a border there is none."""
     if mode == "wrap":
         return index % size, np.ones(len(index), np.bool_)
     if mode == "mirror":

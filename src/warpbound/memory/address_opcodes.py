@@ -40,7 +40,7 @@ def _short(registers: Registers, here: Site, values: list[Value], value: Value) 
 
 
 def unfollowed(registers: Registers, instruction: Instruction, values: Sequence[Value]) -> Value:
-    """An operation without a form: from values of the whole warp it makes another such value, from others none."""
+    """An operation without a form. Operands that are the same for a whole warp give such a result; others, none."""
     for value in values:
         if isinstance(value, str):
             return value
@@ -50,7 +50,7 @@ def unfollowed(registers: Registers, instruction: Instruction, values: Sequence[
 
 
 def _forms(values: Iterable[Value]) -> list[Form] | None:
-    """The values where all are known."""
+    """The values, if all are known; else None."""
     forms = list(values)
     result = [value for value in forms if isinstance(value, Form)]
     return result if len(result) == len(forms) else None

@@ -31,7 +31,7 @@ class Units:
 
     @property
     def parts(self) -> native.Units:
-        """As the loops in C take them."""
+        """The arrays that the loops in C expect."""
         return self.shift, self.count, self.begin, self.number, self.addresses
 
 

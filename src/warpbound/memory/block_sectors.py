@@ -69,5 +69,5 @@ def block_sectors(sector: Ints, block: Ints, turn: Ints) -> BlockSectors:
 
 
 def _numbers(ascending: Ints) -> Ints:
-    """Number of each value among the different ones, (p,)."""
+    """The number of each value among the distinct values, (p,)."""
     return np.asarray(np.cumsum(np.diff(ascending, prepend=ascending[:1]) != 0))

@@ -114,7 +114,7 @@ class L2Footprints:
         self._share = l2_priorities.shares(in_launch, max(1.0, part * size), self._priority)
 
     def packed(self) -> "L2Footprints":
-        """The same if other blocks use the rest of the lines that neighbours share."""
+        """The traffic if other blocks use the rest of the lines that neighbours share."""
         other = copy(self)
         shared = self._at_once < self._lone - ROUNDING
         other._lines_per_sector = np.where(shared, 1 / PER_LINE, self._lines_per_sector)

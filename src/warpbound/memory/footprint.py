@@ -198,7 +198,7 @@ def _touches(sector: Ints, owner: Ints, array: Ints, patch: Ints, width: int) ->
 
 
 def _first_touches(sector: Ints, owner: Ints, array: Ints, shape: tuple[int, int]) -> tuple[Reals, Reals]:
-    """The first two of them."""
+    """How many sectors each block touches first, in launch order, and how many it touches, by array."""
     in_order = order_by(sector, owner)
     first = np.ones(len(sector), bool)
     first[1:] = sector[in_order][1:] != sector[in_order][:-1]

@@ -60,7 +60,7 @@ class Growth:
         return np.asarray(n**rest * (blocks ** (1.0 - rest) - n ** (1.0 - rest)) / (1.0 - rest) / (blocks - n))
 
     def different(self, sectors: Reals, room: Reals) -> Reals:
-        """Of so many sectors that blocks add by that law, those that differ; room : most that each array has."""
+        """How many of the sectors that blocks add by that law are distinct; room : sectors of each array."""
         size = np.maximum(room, self.alike)
         some = np.isfinite(size) & (size > 0)
         part = np.divide(sectors, size, out=np.zeros(len(size)), where=some)

@@ -336,7 +336,7 @@ def _from_l2(
 def _looked_up(
     accesses: l2_partitions.L2Accesses, where: tuple[Facts, float], simulate: Callable[..., Outcome]
 ) -> tuple[Outcome, NDArray[np.bool_]]:
-    """The same of accesses that all have the same share."""
+    """The result of look-ups that all have the same share."""
     machine, part = where
     if machine.l2_sides_bytes:
         return l2_partitions.lookup(accesses, part * machine.l2_sides_bytes, simulate)

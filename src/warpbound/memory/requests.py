@@ -77,7 +77,7 @@ class SectorList:
     addresses: NDArray[np.int64]
 
     def some(self, which: NDArray[np.int64]) -> "SectorList":
-        """Those at these places."""
+        """The sectors at these places."""
         return SectorList(self.row[which], self.sector[which], self.addresses[which])
 
 

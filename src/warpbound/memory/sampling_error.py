@@ -38,7 +38,7 @@ BY_AXES = 2  # blocks along each axis that show what adjacent ones share
 
 
 def errors(sectors: ServedSectors, of_blocks: int) -> Errors | None:
-    """Of the traffic of `sectors`; None with fewer than two blocks that represent others."""
+    """Standard errors of the traffic of `sectors`; None with fewer than two blocks that represent others."""
     past_l1 = sectors.past_l1
     weights = _weights(past_l1)
     if len(weights) >= of_blocks:
@@ -104,7 +104,7 @@ def _classes(past_l1: PastL1) -> NDArray[np.int64]:
 
 
 def _place_in_class(classes: NDArray[np.int64]) -> NDArray[np.int64]:
-    """How many before it are of the same class, (n,)."""
+    """How many entries before each one are of the same class, (n,)."""
     order = np.argsort(classes, kind="stable")
     place = np.empty(len(classes), np.int64)
     place[order] = np.arange(len(classes)) - np.searchsorted(classes[order], classes[order])

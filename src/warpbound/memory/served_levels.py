@@ -177,7 +177,7 @@ class ServedSectors:
         return self._slowest(size, loads, np.arange(len(self.row)))
 
     def waits_from(self, size: int, loads: Reals) -> Reals:
-        """The same for the level that they wait for: a hit on a line under way waits for the level of the miss."""
+        """The same, by the level that loads wait for: a hit on a line under way waits for the level of the miss."""
         return self._slowest(size, loads, self.answered_with)
 
     def _slowest(self, size: int, loads: Reals, by: NDArray[np.int64]) -> Reals:

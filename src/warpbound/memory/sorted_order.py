@@ -23,7 +23,7 @@ def order_by(*keys: Ints) -> Ints:
 
 
 def order_and_begins(*keys: Ints) -> tuple[Ints, NDArray[np.bool_]]:
-    """That order, and which of its entries are the first of those with equal keys, (n,) each."""
+    """The order of the keys, and which of its entries are the first with their key, (n,) each."""
     result = native.order_by(keys)
     if result is None:
         order = _order_by(keys)

@@ -41,7 +41,7 @@ def normalized(name: str) -> str:
 
 
 def display_names(kernels: Sequence[Program]) -> list[str]:
-    """The titles of kernels, with the mangled name where a title is not one's own."""
+    """The titles of kernels, with the mangled name where two kernels have the same title."""
     titles = [program.title for program in kernels]
     return [
         program.title if titles.count(program.title) == 1 else f"{program.title} ({program.name})"

@@ -76,7 +76,7 @@ class Job:
         )  # fmt: skip
 
     def _run(self, instances: Sequence[str]) -> _Run:
-        """One compilation; where the log names what would help, a flag or the architecture's own features, with it."""
+        """One compilation; if the log names a remedy (a flag, the architecture's own features), another one with it."""
         target, extra = target_of(self.options.extra, self.arch)
         flags: list[str] = []
         run = self._call(target, [*extra, *flags], instances)

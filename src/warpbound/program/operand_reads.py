@@ -48,7 +48,7 @@ def left_factor_cycles(instruction: Instruction) -> float:
 
 
 def columns_read(instruction: Instruction) -> int:
-    """Columns of B that one SM reads for a product; of a sparse one, twice as many."""
+    """Columns of B that one SM reads for a product; twice as many if it is sparse."""
     shape = _rows_and_columns(instruction)
     return shape[1] if shape else 0
 

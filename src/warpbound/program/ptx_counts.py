@@ -38,7 +38,7 @@ class Mix:
     synchronisation: float = 0.0
 
     def plus(self, other: "Mix", times: float = 1.0) -> "Mix":
-        """With the other one added this many times."""
+        """These counts plus `times` the other's."""
         return Mix(
             self.computation + times * other.computation,
             self.coalesced + times * other.coalesced,

@@ -34,8 +34,8 @@ from warpbound.quick_dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Code:
-    """A kernel's steps, an instruction each. operations : those that occur. special : the special registers that they
-    read, by number. run : executes steps from one on; the one that it leaves to others."""
+    """A kernel's steps, one for each instruction. operations : those that occur. special : numbers of the special
+    registers that they read. run : executes steps from an index on; returns the index of the first that it cannot."""
 
     steps: "ctypes.Array[CStep]"
     operations: frozenset[str]

@@ -82,7 +82,7 @@ class NativeState(State):
         c.warp_count = self.warp_count
 
     def fill_convergence(self, c: CChunk) -> None:
-        """Tell it where the barrier registers are, which few kernels need."""
+        """Tell the interpreter where the barrier registers are, which few kernels need."""
         c.convergence, c.convergence_row = _at(self.convergence[0]), self.lane_count
 
 
