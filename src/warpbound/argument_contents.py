@@ -22,7 +22,7 @@ Piece = Callable[[int, int], NDArray[np.uint8]]
 
 _OUTPUT_B = 8
 RUN = 8192  # normal numbers between two states that are kept
-RUNS_TOGETHER = 512  # of which the states are one entry of the disk cache
+RUNS_TOGETHER = 512  # runs whose generator states are one entry of the disk cache
 _STATE_B, _REST_B = 16, 4  # of the generator's number, and of the half of an output that it holds back
 State = tuple[int, int, int]  # the generator's number, whether it holds back a half, that half
 

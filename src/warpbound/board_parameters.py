@@ -37,7 +37,7 @@ UNITS: dict[str, float] = {  # unit -> factor to its base unit
 }
 
 SMALLEST, LARGEST = 1e-9, 1e15  # of a value that can be set: beyond, sums of floats lose terms
-TINY_PART = 1e-6  # of a board's own value: a smaller setting is an error in the unit
+TINY_PART = 1e-6  # share of a board's own value: a smaller setting is an error in the unit
 NARROWEST = 1e-3  # plausible numbers of lanes of a pipe, and of instructions that an SM issues in a cycle
 SLOWEST_MHZ, FASTEST_MHZ = 1, 100_000  # plausible range of an SM clock
 HOW = ("vendor", "measured", "published", "assumed")

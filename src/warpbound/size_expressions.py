@@ -9,7 +9,7 @@ from functools import cache
 from warpbound.errors import CommandError
 
 _WAY_OUT = "Write integers, names, + - * / % ( ), comparisons, and, or, not, min, max and cdiv(a, b)."
-_DEEPEST = 50  # of an expression's parts within each other
+_DEEPEST = 50  # most levels of nesting of an expression
 _OPERATORS: dict[type[ast.AST], Callable[..., int]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv,
     ast.FloorDiv: operator.floordiv, ast.Mod: operator.mod, ast.USub: operator.neg, ast.Not: operator.not_,

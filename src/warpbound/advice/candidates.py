@@ -19,7 +19,7 @@ from warpbound.program import Program
 from warpbound.residency import Residency
 from warpbound.result.kernel import KernelResult
 
-FACTORS = (2, 4, 8)  # of unrolled loops
+FACTORS = (2, 4, 8)  # factors by which loops are unrolled
 OF_L1, PAST_L1 = ("carve-out", "for L1"), ("past L1",)  # words of what-ifs
 OF_ROUNDS = ("loads in flight", "fewer instructions", "load and store instructions", "fewer integer")
 SPREAD = 1.5         # sectors over those that would hold the bytes, from which on other axes are tried

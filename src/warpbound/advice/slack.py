@@ -16,7 +16,7 @@ from warpbound.schedule import Place, Schedule
 from warpbound.workload import Workload
 
 MOST = 10.0   # times the path of a warp: a larger slack counts as unlimited
-ROUNDS = 12   # of bisection: to MOST / 4096 of the path
+ROUNDS = 12   # rounds of bisection: to MOST / 4096 of the path
 SHOWN = 8     # lines and instructions, those that cost a warp most
 
 

@@ -13,7 +13,7 @@ from warpbound.result.kernel import KernelResult
 
 UNITS = {"GB/s": 1e9, "TB/s": 1e12, "GFLOP/s": 1e9, "TFLOP/s": 1e12}
 TYPES = ("fp16", "bf16", "fp32", "fp64", "tensor")
-TOLERANCE = 0.01  # of a bound: clocks and rounding
+TOLERANCE = 0.01  # relative tolerance of a bound, for clocks and rounding
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from warpbound.machine import Gpu, gpu
 from warpbound.program.kernel import Program
 from warpbound.result.kernel import KernelResult
 
-MOST_B = 64 << 20  # of all kept answers; those unused for longest are deleted
+MOST_B = 64 << 20  # limit of all kept answers; those unused for longest are deleted
 PLACE = "answers"
 DECIDING_VIEWS = ("figures", "sass", "simulation")  # views that need more than the rest
 

@@ -63,7 +63,7 @@ from warpbound.workload.instruction_counts import count, facts_of
 from warpbound.workload.static import intervals, iterations
 
 SECTOR_B = 32
-NO_ACCESS = Memory()  # of most instructions
+NO_ACCESS = Memory()  # the traffic of most instructions
 DRAWN = (
     "results of atomics decide branches: the sampled blocks may have taken work that others do in the launch; "
     "counts and time may be several times too high"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 Stream = NDArray[np.int32]
 UNEVEN = 2.0  # longest warp over the typical one from which on it has a path of its own
-NEARLY = 0.9  # of its instructions: a recorded warp that has as many shows its path
+NEARLY = 0.9  # share of the longest warp's instructions: a recorded warp with as many shows its path
 MOST_AGAIN = 2_000_000  # instructions of its block, up to which that is executed once more: about a second
 
 

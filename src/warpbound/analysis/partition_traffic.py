@@ -14,7 +14,7 @@ from warpbound.machine import Gpu
 from warpbound.memory.dram_partitions import PARTITION_B, concurrent_spread, spread
 from warpbound.result.execution import PartitionMap, PartitionTraffic
 
-MOST_STEPS = 256  # that are looked at one by one, at even distances
+MOST_STEPS = 256  # steps that are looked at one by one, at even distances
 MAPPED_BLOCKS, MAPPED_STEPS = 32, 32  # blocks and accesses of a map of partitions
 
 

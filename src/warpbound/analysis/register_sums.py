@@ -19,7 +19,7 @@ from warpbound.workload import Memory, Workload
 if TYPE_CHECKING:
     from warpbound.analysis.static import SampleRun
 
-WORTH = 0.05  # of the accesses of global memory that must be saved
+WORTH = 0.05  # share of the accesses of global memory that must be saved
 OFTEN = 0.05  # share of the most frequent saved store, from which on another store belongs to the loop
 FIRST = 4096  # rows that are looked at first
 WORD = np.uint64(2)  # shift: bytes to words of 4

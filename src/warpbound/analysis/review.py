@@ -17,7 +17,7 @@ from warpbound.result.refusal import Refusal
 from warpbound.result.review import Diff, KernelChange, KernelState, MetricChange, Question
 
 FLOOR = 0.015  # least half width of a time's interval, relative (analysis/interval.py)
-RESOLUTION = math.sqrt(2) * FLOOR  # of the difference of two times
+RESOLUTION = math.sqrt(2) * FLOOR  # relative resolution of the difference of two times
 METRICS = (
     "time_s", "cycles_per_warp", "registers", "spill_bytes", "shared_bytes", "warps_per_sm", "instructions",
     "warp_instructions", "dram_bytes", "l2_sectors", "bottleneck", "mode",

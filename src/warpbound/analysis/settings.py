@@ -30,7 +30,7 @@ class Settings:
 
 
 DEFAULT = Settings()
-STATIC_PATIENCE_S = 30.0  # of one thread's processor time
+STATIC_PATIENCE_S = 30.0  # processor time of one thread for an analysis of the code alone
 
 
 def static_patience(settings: Settings) -> float:

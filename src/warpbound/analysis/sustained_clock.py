@@ -23,10 +23,10 @@ from warpbound.whatif.alternative import without
 from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
-LOWER_LIMIT = 0.75   # of the limit: the what-if of a lower one
-ROUND_W = 10.0       # to which it is rounded
+LOWER_LIMIT = 0.75   # share of the power limit that the what-if of a lower limit uses
+ROUND_W = 10.0       # the lower limit is rounded to this
 POINTS = 8           # clocks at which the time is predicted in any case
-LESS_ENERGY = 0.02   # that a lower clock must save to be named
+LESS_ENERGY = 0.02   # share of the energy that a lower clock must save to be named
 NO_LIMIT = "{name} has no power parameters: which clock it holds within {watts:g} W is not known."
 
 

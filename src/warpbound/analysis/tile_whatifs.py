@@ -29,9 +29,9 @@ BESIDE_WHY = "stores behind the last product of each block take {share:.0f} % of
 LARGER = "tiles of two blocks along {axis} in one block{with_warps}"
 LARGER_WHY = "{share:.0f} % of what a block copies, its neighbour along {axis} copies too: L2 is read once for both"
 MULTIPLIES = ("warpgroup_matrix", "matrix")  # kinds of products whose sums are in registers
-MOST_COLUMNS = 256  # of a product (PTX ISA: wgmma, tcgen05.mma)
+MOST_COLUMNS = 256  # most columns of a product (PTX ISA: wgmma, tcgen05.mma)
 SECTORS_OF_A_WAVEFRONT = 4
-QUARTERS = 4  # of the rows of tensor memory, of which a warp reaches one
+QUARTERS = 4  # parts of the rows of tensor memory; a warp reaches one of them
 
 
 def tile_changes(case: Case, work: Work) -> Iterator[WhatIf]:

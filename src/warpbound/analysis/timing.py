@@ -25,9 +25,9 @@ from warpbound.workload import Workload
 
 Array = NDArray[np.float64]
 NOTE = "time by flow balance with parameters fitted on streams"
-MOST = 0.5  # of a launch's time, from which on a part of it is what the answer explains
+MOST = 0.5  # share of a launch's time from which on the answer explains this part of it
 MOST_FOLLOWED = 4096  # working blocks, in even steps, whose start behind idle ones is followed
-WHOLE = 1e-6  # of a block: less is rounding
+WHOLE = 1e-6  # share of a block below which a difference is rounding
 LONGEST_NOTE = "blocks differ: the longest sampled warp has {times:.3g} times the instructions of the typical one"
 # state of the caches at the start -> other possible traffic, and why
 IN_DOUBT = {"warm": (interval.with_cold_l2, interval.KEPT), "dirty": (interval.with_lines_in_order, interval.STAYING)}

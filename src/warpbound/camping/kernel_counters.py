@@ -20,8 +20,8 @@ from warpbound.simulate.partitions import Machine, Pattern, machine_of, simulate
 
 MOST_STEPS = 32             # accesses of a block that the report lists
 MOST_TRANSACTIONS = 400_000  # simulated; of a larger launch, runs of neighbouring blocks at even distances
-MOST_INSTRUCTIONS = 6_000_000  # of warps, emulated
-FEWEST_WAVES = 4  # of a launch that is larger
+MOST_INSTRUCTIONS = 6_000_000  # most warp instructions that are emulated
+FEWEST_WAVES = 4  # waves that are emulated of a launch that is larger
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,8 @@ from warpbound.time_model.stall_reasons import OF_CAUSE, REPLACEMENT
 Severity = Literal["error", "warning", "information"]
 
 REASONS = {**OF_CAUSE, **dict.fromkeys(LEVELS, "long scoreboard"), "start": REPLACEMENT}  # cause -> stall
-WORTH = 0.02        # of a warp's time: less is not shown
-SECOND = 0.10       # from which a line's second reason is shown
+WORTH = 0.02        # share of a warp's time below which a line gets no annotation
+SECOND = 0.10       # share of a warp's time from which on a line's second reason is shown
 WASTEFUL = 2.0      # times the least sectors or wavefronts from which an access is a finding
 _ERROR = re.compile(r"\((\d+)\): (?:catastrophic )?error(?: #[\w-]+)?: (.+)")
 _LINE = re.compile(r", line (\d+): (.+)")

@@ -32,7 +32,7 @@ from warpbound.quick_dataclasses import dataclass
 
 OneSpace = Callable[[State, str, NDArray[np.uint64]], None]  # for the lanes whose addresses mean that space
 
-FEW_LANES = 8  # at one address, up to which addresses are changed together
+FEW_LANES = 8  # lanes at one address, up to which addresses are changed together
 _OPERATIONS = ("ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "SAFEADD", "ARRIVE", "POPC")
 _ASSOCIATIVE: dict[str, np.ufunc] = {
     "ADD": np.add, "MIN": np.minimum, "MAX": np.maximum, "AND": np.bitwise_and, "OR": np.bitwise_or,

@@ -24,10 +24,10 @@ from warpbound.quick_dataclasses import dataclass
 
 LANES_AT_ONCE = 1 << 19  # lanes of the blocks that are evaluated together: their arrays stay in the caches
 EVERY_LANE = 1 << 20  # lanes of a grid up to which each is evaluated; beyond, PROBE_LANES of PROBE_WARPS of each block
-LANES_WITH_DATA = 1 << 23  # the same where contents of arrays decide; PROBE_WARPS are then those of larger grids still
-FULL_PARTS = 4  # that take all their steps where contents decide; where a grid has more parts, they share those
+LANES_WITH_DATA = 1 << 23  # the same if contents of arrays decide; larger grids are evaluated in PROBE_WARPS
+FULL_PARTS = 4  # parts of a grid that take all their steps if contents decide; more parts share these steps
 PROBE_LANES = (0, 11, 22, 31)  # the ends of a warp, where guards fall, and two between
-PROBE_WARPS = (0.0, 0.4, 1.0)  # where they are in the block, of its last warp's number
+PROBE_WARPS = (0.0, 0.4, 1.0)  # places of the evaluated warps in a block, as shares of its last warp's number
 
 
 @dataclass(frozen=True)

@@ -35,9 +35,9 @@ from warpbound.program.instruction import PT, RZ, Instruction
 
 MOST_STEPS = 30_000  # deciding instructions, each for all blocks of a part, after which the evaluation ends
 ALL_LANES = np.uint32(0xFFFFFFFF)
-COST_OF_FEW = 0.25  # of a step of all blocks, where few go on alone
+COST_OF_FEW = 0.25  # share of the cost of a step of all blocks, if few blocks go on alone
 MANY_BLOCKS, FEW_OF = 64, 8  # blocks of a part; an eighth of them continue alone in a loop
-ROUNDS_SEEN = 3  # of a loop, before the others are counted
+ROUNDS_SEEN = 3  # iterations of a loop that are executed before the others are counted
 
 
 class Path:

@@ -27,17 +27,17 @@ from warpbound.program.instruction import Instruction, Operand
 from warpbound.quick_dataclasses import dataclass
 
 Ints = NDArray[np.int64]
-FEWEST_BLOCKS = 1 << 11  # of a grid; a smaller one is evaluated block by block at once
+FEWEST_BLOCKS = 1 << 11  # blocks of a grid; a smaller grid is evaluated block by block at once
 WORD = 32  # bits
 PARTS = 16  # into which a box is divided, along one axis
 LANES_AT_ONCE = 1 << 19  # lanes of the points of the boxes that are evaluated together
 LOOKED_AT = 8  # one in so many blocks of the grid may be looked at before this is given up
 FIRST_LOOK, DECIDED = 2, 0.5  # divisions after which this share of the grid must be decided
-SHARE_OF_STEPS = 0.5  # of those that an evaluation of all blocks may take, for all divisions together
-LANES_OF_STEP = 1 << 9  # of the points of the boxes; a step of more counts as several, since its checks take longer
+SHARE_OF_STEPS = 0.5  # share of the steps of an evaluation of all blocks that all divisions together may take
+LANES_OF_STEP = 1 << 9  # lanes of the points of the boxes; a step of more lanes counts as several: its checks cost more
 _SUMS = frozenset({"add", "move", "to_uniform", "shifted_add", "scaled_add", "shift_left"})
 _OF_PRODUCTS = frozenset({"MOV", "SHL", "IADD", "U32", "WIDE"})  # modifiers of IMAD, not opcodes: affine ones
-_NOT_WORDS = frozenset({"EX", "64", "S64", "U64", "packed", "RELU"})  # of comparisons of something else than two words
+_NOT_WORDS = frozenset({"EX", "64", "S64", "U64", "packed", "RELU"})  # comparisons of other things than two words
 
 
 class CornerPath(Path):

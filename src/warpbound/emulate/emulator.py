@@ -34,7 +34,7 @@ from warpbound.quick_dataclasses import dataclass
 STEP_LIMIT = 20_000_000  # instructions executed by groups, per chunk of blocks
 SLICE = 20_000  # steps of a chunk whose threads poll, after which other chunks may go on or begin
 SPINS = 64  # rounds of nothing but polling after which they may earlier
-RESIDENT_CHUNKS = 16  # that may wait for each other; a grid-wide barrier needs all blocks among them
+RESIDENT_CHUNKS = 16  # chunks that may wait for each other; a grid-wide barrier needs all blocks among them
 CHUNK_LANES = 16384
 SHARING = 8  # chunks in one where blocks draw work from a counter: the first ones must not take it all
 SHARED_CHUNKS = 3  # of these at once: together they hold what fits the largest GPU, 148 SMs of 2048 threads

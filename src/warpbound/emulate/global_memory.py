@@ -20,16 +20,16 @@ from warpbound.emulate.untouched_memory import zeros
 from warpbound.quick_dataclasses import dataclass
 
 BASE = 0x0100_0000_0000  # where the slots begin; any multiple of a slot does
-SLOT_BITS = 36  # of addresses in a slot, at least
+SLOT_BITS = 36  # least address bits of a slot
 SLOTS_END = 0x7E00_0000_0000  # where the windows of shared and local memory begin
-MOST_B = 1 << 42  # of all arrays together
+MOST_B = 1 << 42  # most bytes of all arrays together
 TRACED_BASE = 0x7F40_0000_0000  # in a trace the arrays lie close together from here on
 ALIGNMENT = 512
 GAP = 4096
 PAGE_BITS = 12  # contents are made in pieces of 4 KB, as the system gives memory
 LARGE_PAGE_BITS = 16  # 64 KB where an array has so many pages that a list of them is long
 MOST_PAGES = 1 << 22
-AT_ONCE_B = 1 << 20  # of neighbouring pages that are made together
+AT_ONCE_B = 1 << 20  # bytes of neighbouring pages that are made together
 
 _SHIFTS = {1: 0, 2: 1, 4: 2, 8: 3, 16: 4}
 

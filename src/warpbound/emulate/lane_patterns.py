@@ -12,8 +12,8 @@ from warpbound.native_loops import lane_patterns as native
 from warpbound.quick_dataclasses import dataclass
 
 LANES = 32
-ALIGNMENT_B = 256  # of bases: whole cache lines, and whole rows of shared-memory banks in all modes
-_INACTIVE = np.uint64(0xD6E8FEB86659FD93)  # in place of an offset; odd, so that each lane's part of the sum is its own
+ALIGNMENT_B = 256  # alignment of bases: whole cache lines, and whole rows of shared-memory banks in all modes
+_INACTIVE = np.uint64(0xD6E8FEB86659FD93)  # replaces an offset; odd, so that each lane's part of the sum is its own
 _LANE_FACTORS = np.array(  # odd, their bits well mixed
     [pow(0x9E3779B97F4A7C15, 2 * lane + 1, 1 << 64) ^ (lane << 33) | 1 for lane in range(1, LANES + 1)], np.uint64
 )

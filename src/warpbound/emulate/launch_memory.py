@@ -33,7 +33,7 @@ PARAMETERS = "(parameters)"
 FROM_THE_BANK = 90  # before sm_90 the address of the parameters is that of the bank they are in
 GLOBAL_SECTIONS = (".nv.global", ".nv.global.init")
 CONSTANT = ".nv.constant"
-WIDEST_B = 16  # of a number: float4
+WIDEST_B = 16  # bytes of the widest number: float4
 
 
 @dataclass(frozen=True)

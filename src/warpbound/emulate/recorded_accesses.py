@@ -13,7 +13,7 @@ from warpbound.emulate.trace import Accesses
 from warpbound.quick_dataclasses import dataclass
 
 PACKED_ROWS = 1 << 15  # accesses that are packed together
-PACKED_SPACES = ("global", "local")  # where no piece is recorded again
+PACKED_SPACES = ("global", "local")  # spaces in which no piece is recorded again
 
 
 @dataclass(frozen=True)

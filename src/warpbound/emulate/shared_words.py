@@ -24,7 +24,7 @@ from warpbound.program.registers import lane_bytes
 Flags = NDArray[np.bool_]
 
 WORD_B = 4
-WORDS = 1 << 16  # of shared memory of an SM, at most
+WORDS = 1 << 16  # most words of shared memory of an SM
 PATTERN_BITS = 32  # of the number of a pattern
 MOST_KINDS = 1 << 14  # different accesses of an instruction that are looked at
 AT_ONCE = 1 << 13  # accesses whose lanes are listed together

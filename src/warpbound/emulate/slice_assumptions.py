@@ -19,7 +19,7 @@ from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
-MATRIX_LOAD = "LDSM"  # of parts of tiles
+MATRIX_LOAD = "LDSM"  # loads parts of tiles
 _OWN = frozenset({"shared"})
 
 

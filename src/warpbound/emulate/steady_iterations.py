@@ -40,7 +40,7 @@ PATIENCE = 1024  # arrivals, at most, for which a loop that did not become stead
 MOST_MOVED = 1 << 12  # accesses to shared memory in omitted iterations that are recognised
 LARGEST = 1 << 22  # instructions of a stream that are added at once
 LONGEST_PATH = 1 << 16  # instructions of a watched iteration
-MOST_WATCHED_B = 1 << 26  # of the addresses of such an iteration
+MOST_WATCHED_B = 1 << 26  # most bytes of the addresses of a watched iteration
 SIZE_CHECKED = 512  # instructions after which its size is looked at again
 
 

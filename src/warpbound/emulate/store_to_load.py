@@ -17,8 +17,8 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 
 _WORD_B = 4
-FEW_ROWS = 1 << 11  # of stores and of loads, which are compared before all others
-MOST_B = 32  # that one lane loads or stores at once
+FEW_ROWS = 1 << 11  # rows of stores and of loads that are compared before all others
+MOST_B = 32  # most bytes that one lane loads or stores at once
 
 
 def reloading(program: Program, trace: Accesses) -> Callable[[Set[int]], set[int]]:

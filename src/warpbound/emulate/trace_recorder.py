@@ -28,8 +28,8 @@ from warpbound.program.instruction import PT
 SPACES = ("global", "shared", "local", "constant", "texture")
 STREAMS = 8  # warps whose dynamic instructions are kept, spread over the sample
 LONG = 20_000  # instructions of groups, some 0.2 s, after which a recording asks whether it has to be exact
-PRODUCTS = {"matrix": 50, "warpgroup_matrix": 500, "tensor_memory": 500}  # of matrices: as long as so many others
-COPIES = 100  # the same of a copy whose bytes are made and moved
+PRODUCTS = {"matrix": 50, "warpgroup_matrix": 500, "tensor_memory": 500}  # instructions that take as long as one
+COPIES = 100  # instructions that take as long as one copy whose bytes are computed and moved
 MOST_ACCESSES = 2_000_000  # warp-wide accesses kept, over all spaces; 300 bytes each
 Counts = NDArray[np.int64]
 BARRIER_BITS = 40  # of the place of an mbarrier in the shared memory of a chunk

@@ -23,7 +23,7 @@ from warpbound.quick_dataclasses import dataclass
 
 _ON_CHIP = frozenset({"shared", "local", "tensor"})  # spaces that are followed, each as one value
 _TURNS = frozenset({"branch", "exit", "call", "return"})  # kinds of instructions that lead elsewhere
-_LINES = 5  # that a sentence names
+_LINES = 5  # most source lines that a sentence names
 Reach = Callable[[Set[int], int], bool]  # stores to shared memory, a load from it
 
 

@@ -17,7 +17,7 @@ MANY_LOADS = 30          # in flight on an SM at the ceiling, from which warps q
 HIDDEN = {True: 1.4, False: 3.5}  # upper bound of b over the fitted one: with MANY_LOADS in flight, with fewer
 SCATTER = 0.75           # lower bound of b over the fitted one: difference between repeated runs
 FEWER, FLAT = 0.8, 0.98  # a plateau: with this share of the loads in flight, this share of the best rate is reached
-STEP = 1e-5              # of an unknown, for a slope
+STEP = 1e-5              # relative step of an unknown, for a slope
 TRACE = 1e-6             # of the steepest slope: the data do not determine an unknown whose slope is flatter
 
 

@@ -14,7 +14,7 @@ LITTLE = (1.0, 2.0)     # loads in flight for 90 % of the peak over those of Lit
 CONFLICT = 0.03         # tolerance of the rate of a two-way bank conflict
 LINE = 128
 STEADY, FEW = 0.01, 0.05  # tolerated difference of clocks, and the share of cases in which they may differ more
-SLOW = 0.85             # of the maximum clock; below it, something throttles the GPU
+SLOW = 0.85             # share of the maximum clock below which something throttles the GPU
 THROTTLED = {0x4: "power limit", 0x8: "hardware slowdown", 0x20: "too hot", 0x40: "far too hot", 0x80: "power brake"}
 
 

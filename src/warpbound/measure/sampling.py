@@ -11,8 +11,8 @@ from warpbound.quick_dataclasses import dataclass
 
 Ticks = NDArray[np.int64]
 SM_BIT = 48  # more cycles than a launch takes
-GENERATIONS = 3            # of warps on an SM, from which the first one need not count
-PARTS = 20                 # of an SM's time, of which the mean number of resident warps is kept
+GENERATIONS = 3            # generations of warps on an SM from which on the first need not count
+PARTS = 20                 # parts of an SM's time for each of which the mean number of resident warps is kept
 MAD_TO_SIGMA = 1.4826      # of a normal distribution
 MEDIAN_TO_MEAN = 1.2533    # standard error of the median over that of the mean, for a normal distribution
 

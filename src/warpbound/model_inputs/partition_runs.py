@@ -9,7 +9,7 @@ import numpy as np
 from warpbound.errors import InputError
 from warpbound.model_inputs.partition_benchmarks import Benchmarks, parse
 
-ACCESSES = 32  # of a warp, each of two half-warps
+ACCESSES = 32  # accesses of a warp, each of two half-warps
 OPERATIONS = ("read", "write")  # kernels of the file that are one of the twelve
 PATTERNS = {0: "camped", 1: "spread"}
 

@@ -17,7 +17,7 @@ from warpbound.result.kernel import ModelAnswer
 from warpbound.workload import Workload
 from warpbound.workload.files.lanes import old, pipe_cycles, stretch
 
-_PIPE = {"fp64": "fp64"}  # of a type; the FP32 lanes' where it is not here
+_PIPE = {"fp64": "fp64"}  # pipe of a type; types that are not listed use the FP32 lanes
 WARP = 32
 MOST_STAYS = 0.5  # of the bytes touched, that DRAM moves; below, no time is given
 WANTED: dict[str, str] = {}

@@ -55,7 +55,7 @@ BY_HAND = "set by hand:"
 SIMULATED = "The board's micro-benchmarks run again when you release the slider, which takes some seconds."
 RUNNING = "The micro-benchmarks of the board as set are being run: {done} of {of}."
 GET_NUMBA = "Install it with pip install 'warpbound[simulate]', or put the board's own numbers back."
-LARGEST_NUMBER = 2**31 - 1  # of blocks and of what a block takes
+LARGEST_NUMBER = 2**31 - 1  # limit of numbers of blocks, and of what a block takes
 KERNELS = ("example", "text", "here")  # sources that are compiled
 FOLLOWED = (GPU, LAUNCH, WORK, BLOCK, "x.", "mwp.")  # numbers that an analysis follows
 

@@ -16,7 +16,7 @@ from warpbound.page.worker_messages import Question
 LAUNCH = "launch."  # what their names begin with among the values of a State
 ARGUMENT, BLOCKS = ARGUMENTS, f"{LAUNCH}blocks"
 AXES = "xyz"
-LEAST_REACH = {"x": 1024, "y": 16, "z": 16}  # of a grid's slider, in blocks
+LEAST_REACH = {"x": 1024, "y": 16, "z": 16}  # least end of a grid's sliders, in blocks
 SHARED_REACH_B = 48 * 1024
 
 

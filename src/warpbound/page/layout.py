@@ -10,7 +10,7 @@ from warpbound.page.pasted_source import LARGEST
 from warpbound.page.state import State
 from warpbound.page.views import VIEWS
 
-FIELDS = {  # of a launch: name -> label, example
+FIELDS = {  # fields of a launch: name -> label, example
     "kernel": ("Kernel", "the only one"),
     "grid": ("Grid", "64,64"),
     "block": ("Block", "256"),

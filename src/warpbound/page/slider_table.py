@@ -25,7 +25,7 @@ COUNTS = (
 HOLDS = "What one SM holds, and in which units it allocates it."
 SIMULATED = "When you release, its micro-benchmarks are simulated again, which takes some seconds."
 FIRST_SHOWN = 6  # numbers of a board that are shown before the list is expanded
-DIGITS = 6  # of a number that the models use in full until it is set by hand
+DIGITS = 6  # digits shown of a number that the models use in full until it is set by hand
 OF_PARTITIONS = sorted(
     (name for name, parameter in PARAMETERS.items() if parameter.partition_rank),
     key=lambda name: PARAMETERS[name].partition_rank,

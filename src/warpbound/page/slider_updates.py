@@ -18,7 +18,7 @@ from warpbound.report.figures.picture import Drawable, Panels, narrowed
 THEMES = {"light": LIGHT, "dark": DARK}
 _WORDS = ("source", "gpu", "kernel", "grid", "block", "smem", "args")
 NARROW_PX = 530.0  # wider figures are drawn for wide screens; page.js requests them anew there
-PANEL_PX = 260.0  # that one of several plots beside each other takes at least
+PANEL_PX = 260.0  # least width of each of several plots beside each other
 
 
 class Canvas(msgspec.Struct, frozen=True):

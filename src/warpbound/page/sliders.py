@@ -18,7 +18,7 @@ from warpbound.time_model.parameter_fallbacks import Fallback, parameter_fallbac
 REACH = 4.0  # a slider goes from a fourth of a value to four times it
 WHOLE = 1.0  # the step of what takes no fractions
 SCALES = {"GB/s": 1e9, "MHz": 1e6}  # units of sliders for symbols that models take in B/s and Hz
-MOST_POINTS = 512  # of a curve over whole numbers of warps: an address may ask for any number
+MOST_POINTS = 512  # limit of points of a curve over whole numbers of warps: an address may ask for any number
 FIRST = {  # of a board's parameters: those that most kernels feel -> label
     name: parameter.slider
     for name, parameter in sorted(PARAMETERS.items(), key=lambda item: item[1].slider_rank)

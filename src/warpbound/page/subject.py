@@ -20,7 +20,7 @@ from warpbound.workload import Workload
 GPU = "gpu."  # what the names of a board's numbers begin with among the values of a State
 ARGUMENTS = "launch.arg."  # and those of scalar arguments
 TINY = 1e-30  # smallest number besides 0 that can be set, because sums leave 1e-13 over; LARGEST is the largest
-PARTITION = "old."  # the same for the board whose memory partitions are used if the chosen board has none
+PARTITION = "old."  # prefix of numbers of the board whose memory partitions are used if the chosen board has none
 BARE_BLOCK = Block(threads=256, registers=32, shared_bytes=0)
 WITH_PARTITIONS = "gtx280"  # used if the chosen board has no benchmarked partitions
 

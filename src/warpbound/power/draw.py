@@ -21,7 +21,7 @@ from warpbound.quick_dataclasses import dataclass
 
 OWN_SPREAD, TAKEN_SPREAD = 0.05, 0.12  # relative standard uncertainty of watts: of a board that was fitted, of others
 NEEDED = tuple(name for name, parameter in PARAMETERS.items() if parameter.watts_need)
-FIT_PARAMETERS = tuple(name for name in NEEDED if name != "tdp")  # to readings of watts
+FIT_PARAMETERS = tuple(name for name in NEEDED if name != "tdp")  # parameters that are fitted to readings of watts
 
 
 @dataclass(frozen=True)

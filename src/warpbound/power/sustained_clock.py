@@ -18,7 +18,7 @@ from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
 INTERVAL = 1.28  # standard deviations of an 80 % interval
-LEAST = 0.15  # of the highest clock: no board was seen to run slower under load
+LEAST = 0.15  # share of the highest clock: no board was seen to run slower under load
 MOST_STEPS = 10_000  # finer steps move no clock by as much as a clock is known
 Limiter = Literal["power", "step"]
 

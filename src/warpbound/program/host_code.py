@@ -27,7 +27,7 @@ from warpbound.program.kernel_signatures import (
 )
 from warpbound.quick_dataclasses import dataclass
 
-PARSING_S = 30.0  # of processor time for a file with its headers
+PARSING_S = 30.0  # processor time to parse a file with its headers
 _MARK = re.compile(r"__(?:global|device|constant|shared|managed)__")
 _ARGUMENTS = r"[ \t]*\((?:[^()\n]|\([^()\n]*\))*\)"
 _LIMITS = r"__(?:cluster_dims|block_size|maxnreg|(?:builtin_)?align)__"

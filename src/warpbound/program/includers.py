@@ -9,7 +9,7 @@ from pathlib import Path
 from warpbound.program.repository_headers import files_below, root_of
 
 COMPILED = (".cu", ".cpp", ".cc", ".cxx", ".c")  # what a build gives to the compiler
-LARGEST_B = 1 << 20  # of a file that is searched for #include lines
+LARGEST_B = 1 << 20  # largest file that is searched for #include lines
 _READ = (*COMPILED, ".cuh", ".h", ".hpp", ".hxx", ".inl", ".inc")
 _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">\n]+)[">]', re.M)
 

@@ -25,7 +25,7 @@ _FROM_DEVICE = "device-side kernel launch"
 _OWN_FEATURES = re.compile(r"not supported on \.target|requires \.target|feature .* not supported", re.I)
 _LOG_LINES = 40
 PATIENCE_S = 20  # processor time, after which no other reading of a file and no further remedy is tried
-_ROUNDS = 6  # of remedies: each may reveal the next error
+_ROUNDS = 6  # rounds of remedies: each may reveal the next error
 
 
 @dataclass(frozen=True)

@@ -21,11 +21,11 @@ from warpbound.program.instruction import Instruction
 
 ROW_B = 32
 WARPS_OF_A_GROUP = 4
-CYCLE_B = 128  # that shared memory of an SM delivers in a cycle
+CYCLE_B = 128  # bytes that shared memory of an SM delivers in a cycle
 _SHAPE = re.compile(r"(\d+)x(\d+)x\d+$")
 _COPIED = re.compile(r"(?:\d+x)?(\d+)dp(\d+)bit")
 _KEPT = "A_REUSE"
-_WHOLE_COPY_B = 4096  # of a copy whose shape is not named: 128 rows of 32 bytes
+_WHOLE_COPY_B = 4096  # bytes of a copy whose shape is not named: 128 rows of 32 bytes
 
 
 def operand_cycles(instruction: Instruction) -> float:

@@ -10,8 +10,8 @@ from dataclasses import replace
 
 from warpbound.program.instruction import Instruction
 
-_STEP_B = 32  # of a row of A along the depth
-_BITS = {"fp16": 16, "fp8": 8, "int8": 8, "fp4": 4}  # of an element of the factors
+_STEP_B = 32  # bytes of a row of A along the depth of one instruction
+_BITS = {"fp16": 16, "fp8": 8, "int8": 8, "fp4": 4}  # bits of an element of the factors
 _HALF, _TF32 = "fp16", 2  # the operand type whose products take others too, by the descriptor
 _TYPES = {1: ("BF16",), _TF32: ("TF32",)}
 SHAPE = re.compile(r"\d+x\d+x\d+$")

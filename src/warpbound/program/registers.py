@@ -16,7 +16,7 @@ _LANE_BYTES = {
     "128": 16, "256": 32, "F32x2": 8, "F32x4": 16, "F16x4": 8, "F16x8": 16, "BF16x4": 8, "BF16x8": 16,
 }  # fmt: skip
 _MATRIX_ROW_B = 16  # LDSM and STSM: each lane addresses a row of 8 halves
-_BULK_B = 16  # of a bulk copy, which no lane makes alone: its trace has 32 pieces of so many bytes in a row
+_BULK_B = 16  # bytes of one piece of a bulk copy, which no lane makes alone: its trace has rows of 32 pieces
 _ELEMENT_BITS = {"fp16": 16, "fp8": 8, "fp4": 4, "int8": 8, "int1": 1, "fp64": 64}  # unless a modifier gives another
 _SUM_BITS = {"int8": 32, "int1": 32, "fp64": 64}  # of others 32 with .F32, else 16
 _ELEMENTS = {"TF32": 32, "S4": 4, "U4": 4}

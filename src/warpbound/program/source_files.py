@@ -32,7 +32,7 @@ __all__ = ["LARGEST_FILE_B", "Source", "compile_program", "display_names", "plai
 
 Source = Path | str | bytes
 LARGEST_FILE_B = 64 << 20
-MOST_EXAMPLES = 8  # of templates without an instance
+MOST_EXAMPLES = 8  # most templates without an instance that a message lists
 EXAMPLE = "nothing here instantiates this template; {} is an example, --kernel names your instance"
 INCLUDED = "compiled as a part of {runner}, which includes {file}"
 

@@ -25,7 +25,7 @@ from warpbound.quick_dataclasses import dataclass
 from warpbound.residency import occupancy
 
 AGREED = 0.05  # if times of launches of equal shape differ by less, the next one gets the same time
-PREDICTIONS = 6  # of launches of equal shape with other arguments, before the others get the time of the last one
+PREDICTIONS = 6  # predicted launches of one shape with other arguments; all later ones get the time of the last
 
 
 @dataclass(frozen=True)

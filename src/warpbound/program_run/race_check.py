@@ -9,7 +9,7 @@ from warpbound.program.kernel import Program
 from warpbound.program_run.device_memory import Heap
 from warpbound.program_run.launches import Request
 
-BLOCKS = 2  # of a launch, that are looked at
+BLOCKS = 2  # blocks of a launch in which races are looked for
 
 
 class RaceCheck:

@@ -21,7 +21,7 @@ from warpbound.program_run.launches import Predictor
 from warpbound.program_run.session import LaunchChoice, Log, Session
 from warpbound.quick_dataclasses import dataclass
 
-LAST_WORDS_S = 10.0  # that a connection may take to be answered after the program has ended
+LAST_WORDS_S = 10.0  # time in which a connection is still answered after the program has ended
 
 
 @dataclass(frozen=True)

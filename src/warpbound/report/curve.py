@@ -16,7 +16,7 @@ from warpbound.result.refusal import Refusal
 
 BAR = 20  # columns of a full bar
 COLUMNS = ("warps", "blocks", "time", "units/s", "DRAM GB/s", "binds")
-NARROW = ("warps", "units/s", "binds")  # of these, in a window of fewer columns than
+NARROW = ("warps", "units/s", "binds")  # columns of the table in a window that is narrower than WIDE
 WIDE = 64
 RANGES = {
     "l1": "L1",

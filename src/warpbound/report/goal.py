@@ -16,7 +16,7 @@ MOST_CHANGES = 4
 MOST_LINES = 4
 MOST_RESOURCES = 5
 MOST_TIMES = 100
-WORTH = 0.01  # of the time: smaller parts and shares are left out
+WORTH = 0.01  # share of the time below which parts and shares are left out
 
 
 def goal(entry: KernelResult) -> RenderableType:

@@ -8,8 +8,8 @@ from warpbound.program.host_interpreter.values import INTEGER_BITS
 from warpbound.result.host_launches import HostArgument, HostLaunch, HostSize
 
 EXAMPLE_BLOCK = 256  # threads of a block that the host code leaves open
-EXAMPLE_ELEMENTS = 1 << 20  # of an array whose size the host code leaves open
-MOST_ELEMENTS = 1 << 26  # of an example: what a machine without a GPU can hold
+EXAMPLE_ELEMENTS = 1 << 20  # elements of an array whose size the host code leaves open
+MOST_ELEMENTS = 1 << 26  # most elements of an example array: what a machine without a GPU can hold
 _LIMITS = {"grid": (2**31 - 1, 65535, 65535), "block": (1024, 1024, 64)}
 _MOST_THREADS = 1024
 TO_FILL_IN = "TO FILL IN"

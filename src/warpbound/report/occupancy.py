@@ -15,7 +15,7 @@ from warpbound.residency import Residency, ResidencySweep
 from warpbound.result.occupancy import LaunchOccupancy, OccupancyRow, OccupancyRung
 from warpbound.result.refusal import Refusal
 
-NO_LIMIT = 2**31 - 1  # of a property that the launch does not use
+NO_LIMIT = 2**31 - 1  # limit of blocks by a property that the launch does not use
 MOST_SIZES = 8  # block sizes shown; JSON has all
 _TITLES = {
     "registers": "registers per thread, at most",

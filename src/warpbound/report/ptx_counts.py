@@ -10,7 +10,7 @@ from rich.text import Text
 from warpbound.program.ptx_counts import Counted, Mix
 from warpbound.report.tables import ruled_table
 
-SECTORS = {"coalesced": 4, "uncoalesced": 32}  # of a warp's 32-bit access: one line, or one sector for each lane
+SECTORS = {"coalesced": 4, "uncoalesced": 32}  # sectors of a warp's 32-bit access: a line, or a sector for each lane
 NOTE = (
     "Loops: lines, then one iteration without inner loops. Computation includes barriers and shared memory, as Hong "
     "and Kim count; a loop without --trips counts once; both sides of branches count."

@@ -19,7 +19,7 @@ from warpbound.result.code import SourceLine
 from warpbound.result.kernel import KernelResult, Loop
 
 MOST_THREATS, MOST_BOUNDS, MOST_LINES, MOST_LOOPS, MOST_CHANGES = 3, 4, 4, 5, 3
-HOT = 0.1  # of a warp's cycles: source lines with less are left out
+HOT = 0.1  # share of a warp's cycles below which a source line is left out
 TITLE = "bold cyan"
 
 

@@ -17,8 +17,8 @@ from warpbound.result.what_if import HIDE_MORE
 
 BEHIND_CACHES = ("dram", "l2")  # resources whose use the caches decide
 WORTH_SAYING = 0.02  # standard error of the counts from which on the verdict states it
-MOST_OF_TIME = 0.8  # of the blocks, that the heaviest of them take together
-AT_THE_EDGE = 0.15  # of an interval: a time closer to one end gets an explanation
+MOST_OF_TIME = 0.8  # share of the time of all blocks that the heaviest of them take together
+AT_THE_EDGE = 0.15  # share of an interval: a time closer to one end gets an explanation
 WIDE = 1.1  # times its lower end, from which on an interval is wide enough for such an explanation
 EVEN = 1.5  # times their share of the blocks, up to which blocks count as alike
 BUYS = 1.02  # gain of another block per SM that the verdict names, although the warps suffice on average

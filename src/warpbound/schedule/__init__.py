@@ -21,7 +21,7 @@ __all__ = [
     "together", "warp_of",
 ]  # fmt: skip
 
-_MOST_ITERATIONS = 64  # after which a loop that has not settled is averaged
+_MOST_ITERATIONS = 64  # iterations after which a loop that has not settled is averaged
 
 
 def warp_of(instructions: Sequence[Instruction], waits: Sequence[Wait]) -> Warp:

@@ -16,7 +16,7 @@ from warpbound.schedule import control_words
 from warpbound.schedule.records import Wait
 from warpbound.schedule.warp_state import Board, Step
 
-DIGITS = 6  # of a cycle, after which two states are equal
+DIGITS = 6  # digits of a cycle to which two states have to agree to count as equal
 
 Raised = tuple[tuple[Board, tuple[float, ...]], ...]  # scoreboard -> when each of its raises ends, oldest first
 Queues = tuple[tuple[str, float], ...]

@@ -19,7 +19,7 @@ from warpbound.program import Program
 from warpbound.program.registers import lane_bytes
 from warpbound.simulate.partitions import Pattern, Whole
 
-ISSUE_CYCLES = 4  # of a warp instruction on eight lanes
+ISSUE_CYCLES = 4  # cycles to issue a warp instruction on eight lanes
 _SEGMENT_SECTORS = {1: 1, 2: 2}  # width of a word -> 32-byte sectors of its segment, else 4
 _OFFSET = np.zeros(16, np.int64)  # used sectors of a segment, a bit each -> where the transaction begins, in sectors
 _LENGTH = np.zeros(16, np.int64)  # and how many sectors it has

@@ -34,7 +34,7 @@ from warpbound.program.compile_options import Options
 from warpbound.quick_dataclasses import dataclass
 from warpbound.table_decoding import TableFault, decoded, suggestion
 
-MOST_VALUES = 10_000   # of one parameter
+MOST_VALUES = 10_000   # most values of one parameter
 MOST_POINTS = 50_000_000
 
 Times = Annotated[str, msgspec.Meta(pattern=r"^[0-9.eE+-]+x$")]  # "1.5x": of each board's own value

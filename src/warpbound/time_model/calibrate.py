@@ -30,8 +30,8 @@ Ranges = Mapping[str, tuple[float, float, float]]  # parameter -> first guess, b
 KERNELS = ("init", "read", "scale")  # the only kernels that anything is fitted to
 SMALLEST = 2.0                       # warps per block
 WARP = 32
-ELEMENT_B = 16.0  # of scale: one double read, one written
-REGISTERS = 16    # of scale, per thread
+ELEMENT_B = 16.0  # bytes per element of `scale`: one double read, one written
+REGISTERS = 16    # registers per thread of `scale`
 PINS = tuple(name for name in FITTED if PARAMETERS[name].at_most)  # fitted as shares of pin bandwidth
 RANGES: Ranges = {name: fit for name in FITTED if (fit := PARAMETERS[name].fit) is not None}
 STREAM_RANGES: Ranges = {name: row for name, row in RANGES.items() if PARAMETERS[name].measured_by[0] == "stream"}

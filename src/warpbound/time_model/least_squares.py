@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 Array = NDArray[np.float64]
 STEPS, STEP = 200, 1e-6  # most steps; difference that gives a slope
 ENOUGH = 1e-12           # fall of the sum of squares that ends the search
-LONGEST = 0.3            # of one step in one unknown
+LONGEST = 0.3            # longest step in one unknown
 
 
 def least_squares(residuals: Callable[[Array], Array], start: Array, low: Array, high: Array) -> Array:

@@ -20,10 +20,10 @@ from warpbound.board_parameters import PARAMETERS
 from warpbound.machine import Gpu, Quantity
 from warpbound.time_model.parameters import VARIED, FittedParameters, Parameters
 
-GAP_FROM_COST = 0.05  # of a launch gap, where the board's own launch cost was measured
-SAME_PATH = 0.03      # of an assumed rate of L1: the path is the architecture's
+GAP_FROM_COST = 0.05  # spread of a launch gap if the board's own launch cost was measured
+SAME_PATH = 0.03      # spread of an assumed rate of L1: the width of the path is the architecture's
 SCATTER = {"vendor": 0.005, "measured": 0.01, "published": 0.05, "assumed": 0.15}  # how -> relative, of one value
-ONE_SOURCE = 0.08     # of a rate of L2: median over the eight measured boards of which several sources give one
+ONE_SOURCE = 0.08     # spread of a rate of L2 with one source: median over the eight measured boards with several
 L1_LOOKUPS = 0.03     # root mean square distance of `memory.banks` from the A100's counters, where lines bind
 
 

@@ -24,7 +24,7 @@ from warpbound.time_model.parameters import Parameters
 from warpbound.workload import Memory, Workload
 from warpbound.workload.files.lanes import pipe_cycles
 
-STREAM_B = 256.0  # of one warp: 32 elements of 8 B
+STREAM_B = 256.0  # bytes of one warp: 32 elements of 8 B
 SECTOR_B = 32.0
 WARP = 32
 

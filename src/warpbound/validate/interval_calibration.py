@@ -22,7 +22,7 @@ from warpbound.validate.row_prediction import HEADLINE
 
 Array = NDArray[np.float64]
 Scores = dict[str, list[float]]  # group -> one per launch
-TAIL = 0.1                       # of launches beyond each edge
+TAIL = 0.1                       # share of the launches beyond each edge
 MOST = 15                        # launches with which a group counts: more of them tell no more of the next group
 
 

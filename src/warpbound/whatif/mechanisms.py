@@ -20,8 +20,8 @@ from warpbound.whatif.costs import Needs, Takes, takes, warps_with, words
 
 PAGE = "docs/mechanisms.md#{}"
 SMALL = 2.0           # promised gain, up to which the obtained one is a power of it
-POWERS = (0.69, 3.28)  # of a small promised gain, 10th and 90th percentile over the pairs of three sets
-FACTORS = (0.59, 1.49)  # of a larger one
+POWERS = (0.69, 3.28)  # powers of a small promised gain, 10th and 90th percentile over the pairs of three sets
+FACTORS = (0.59, 1.49)  # factors of a larger promised gain, the same percentiles
 RESOLVED = 0.021      # relative: half width of the interval of a gain of 1
 CLOCKS = "clocks and power"
 

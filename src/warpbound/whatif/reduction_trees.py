@@ -18,7 +18,7 @@ from warpbound.workload import Piece, Workload
 SHUFFLES = "no barriers in trees (shuffles within a warp, then one barrier)"
 FIRST_WITH_SHUFFLES = 30
 MOST_STEPS, WITHIN_A_WARP = 10.0, 5.0
-FEW_STEPS = 3  # of a tree: with fewer, nothing is won
+FEW_STEPS = 3  # steps of a tree below which nothing is won
 HALF = 0.5     # most of a block's lanes that are active in a step of a tree
 BEYOND_SM = ("l1", "l2", "dram", "start")
 

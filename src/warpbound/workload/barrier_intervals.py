@@ -23,7 +23,7 @@ from warpbound.schedule import IssueTimes, Schedule, Wait, issue_times
 from warpbound.workload.pipelined_block import PRODUCTS
 from warpbound.workload.records import OTHERS, Piece
 
-MOST_KINDS = 64  # of pieces that are distinguished; with more kinds, a block's work counts as even
+MOST_KINDS = 64  # kinds of pieces that are distinguished; with more kinds, a block's work counts as even
 BEYOND_SM = frozenset({"l1", "l2", "dram"})  # causes of latency that are loads under way
 
 Reals = NDArray[np.float64]

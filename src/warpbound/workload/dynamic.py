@@ -23,7 +23,7 @@ from warpbound.workload.static_paths import line_span
 STANDS_FOR = 2.0  # most blocks that a middle block represents if blocks from all over the grid are sampled too
 LONGEST_STREAM = 300_000  # instructions of one warp that are scheduled; of a longer stream, only the start
 MOST_PHASES = 300_000  # waits for loads that are listed; those beyond would hardly change a time
-NEARLY_ALL = 0.9  # of a path: that of the mean warp counts as the same
+NEARLY_ALL = 0.9  # share of a path that counts as the whole path
 MOST_CLASSES = 24  # classes of blocks that are added to a sample which has none of theirs
 _BEYOND_CHANCE = 4  # standard errors from which on a slope is taken for one
 

@@ -15,8 +15,8 @@ from warpbound.time_model.parameters import Parameters, fitted_parameters
 from warpbound.time_model.streams import Setting, stream_rate
 
 SMALLEST = 2       # least warps per block; the model does not explain smaller blocks
-WIDE_LINES = 16    # of 128 B that a warp of read_wide has in flight
-WIDE_WEIGHT = 4.0  # of the widest read in the fit: no other rate determines some of the parameters
+WIDE_LINES = 16    # lines of 128 B that a warp of read_wide has in flight
+WIDE_WEIGHT = 4.0  # weight of the widest read in the fit: no other rate determines some of the parameters
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from warpbound.models.x_model_2016.curves import Inputs
 from warpbound.quick_dataclasses import dataclass
 
 Array = NDArray[np.float64]
-POINTS = 2048  # at which a curve of Eq. 5 is sampled, beside the samples of its miss rate
+POINTS = 2048  # points at which a curve of Eq. 5 is sampled, beside the samples of its miss rate
 
 
 @dataclass(frozen=True)

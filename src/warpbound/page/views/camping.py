@@ -18,7 +18,7 @@ from warpbound.result.campprof import COUNTERS, CampingBand
 
 THOUSAND = 1000.0
 BARE = Measured({"gld_64": 1.0e6, "gst_64": 1.0e6}, grid=1024, block=256, warps=16)
-MOST_MS = 50.0  # that the slider of the measured time reaches where none is known
+MOST_MS = 50.0  # end of the slider for the measured time if no time is known
 LARGEST_GRID = 8192
 WORDS = {
     "gld_32": "Loads of 32 B", "gld_64": "Loads of 64 B", "gld_128": "Loads of 128 B",

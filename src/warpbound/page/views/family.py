@@ -33,7 +33,7 @@ REFERENCE = "volkov_2016, contention"
 STEPS = 7                   # intensities of an envelope, a factor of 2 sqrt(2) apart
 POLICIES = ("round_robin", "greedy_then_oldest", "greedy_then_youngest", "oldest")
 SCHEDULER = "Scheduler: 0 round robin, 1 greedy then oldest, 2 greedy then youngest, 3 oldest"
-INSTRUCTIONS = 12_000       # that a simulation may issue: plain Python takes some 30 us each
+INSTRUCTIONS = 12_000       # most instructions that a simulation may issue: plain Python takes some 30 us for each
 SHOWN, MOST_SPANS = 4000.0, 1000  # cycles of the timeline, and what it holds at most
 
 

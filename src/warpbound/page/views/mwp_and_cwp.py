@@ -20,7 +20,7 @@ from warpbound.report.formatting import seconds
 BARE_MWP = hong_kim_2009.Inputs(
     1.0e9, 80.0e9, 420.0, 10.0, 4.0, 128.0, 80.0, 16.0, 5.0, 27.0, 0.0, 6.0, 6.0, 1.0, 128.0
 )
-MOST_BARRIERS = 16.0  # of the slider, where the launch has none or few
+MOST_BARRIERS = 16.0  # end of the slider if the launch has no or few barriers
 SLOWEST = 8.0         # mean cost of an instruction that the slider reaches
 
 MWP_WORDS = {

@@ -17,7 +17,7 @@ from warpbound.report.formatting import listed
 
 TILE, FLOAT_B = 16, 4
 SHOWN = 32   # rows and columns of tiles, from the corner of the matrix
-BLOCKS = 32  # that run together
+BLOCKS = 32  # blocks that run together
 LARGEST, MOST_BLOCKS, MOST_PARTITIONS = 1e6, 1024, 64
 WORDS = {  # key -> label, unit, value, range
     "side": ("Side of the matrix", "floats", 2048, (128, 8192)),

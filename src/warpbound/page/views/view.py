@@ -16,7 +16,7 @@ RUN, KERNEL, BOARD, LIMITS, PARTITIONS = "launch", "kernel", "board", "limits", 
 _NO_WORDS: Mapping[str, tuple[str, str]] = {}
 
 
-REFUSED = (WarpboundError, ArithmeticError)  # by a reader's own numbers: a machine without SMs
+REFUSED = (WarpboundError, ArithmeticError)  # errors that a reader's own numbers cause, such as a machine without SMs
 
 
 def sentence(error: BaseException) -> str:

@@ -12,7 +12,7 @@ from warpbound.program.host_interpreter.syntax import descendants, text_of
 from warpbound.program.host_interpreter.values import Cell
 from warpbound.quick_dataclasses import dataclass
 
-STATEMENTS = 60_000  # that are executed from one starting point
+STATEMENTS = 60_000  # statements that are executed from one starting point
 PATIENCE_S = 30.0  # of one thread's processor time, for a file with all its starting points
 BETWEEN_LOOKS = 64  # statements, at the clock
 LAUNCH_CALLS = frozenset({

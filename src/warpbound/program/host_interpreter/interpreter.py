@@ -31,7 +31,7 @@ from warpbound.program.host_interpreter.values import (
 )
 
 _DEEPEST = 24  # functions within each other
-_MOST_CALLS = 200  # of a function that launches nothing
+_MOST_CALLS = 200  # limit of calls of a function that launches nothing
 _CASTS = ("static_cast", "reinterpret_cast", "const_cast", "dynamic_cast")
 _SEQUENCES = ("vector<", "host_vector<", "device_vector<", "array<")
 

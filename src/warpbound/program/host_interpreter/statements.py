@@ -31,8 +31,8 @@ from warpbound.program.host_interpreter.values import (
 )
 from warpbound.quick_dataclasses import dataclass
 
-PASSES = 70  # of a loop that are executed one by one, at one entry
-ALL_PASSES = 300  # of the same loop, over all entries
+PASSES = 70  # passes of a loop that are executed one by one, for one entry
+ALL_PASSES = 300  # the same over all entries of the loop
 _EXIT = "exit"
 
 

@@ -23,7 +23,7 @@ INTEGER_BITS = {  # of x86-64 Linux, signed ones negative
 FLOAT_BYTES = {"float": 4, "double": 8, "half": 2, "__half": 2, "__nv_bfloat16": 2, "nv_bfloat16": 2, "long double": 16}
 _TEXT_LIMIT = 160  # characters of a remaining expression
 _PRODUCT = re.compile(r"(\d+) \* (\w+|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))")
-_MOST_BITS = 4096  # of an integer
+_MOST_BITS = 4096  # largest integer, in bits
 
 
 @dataclass(frozen=True)

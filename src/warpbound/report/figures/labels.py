@@ -20,7 +20,7 @@ GAP, APART = 3.0, 5.0         # px between labels and anything else, and between
 SIDES = (
     "top right", "top left", "bottom right", "bottom left", "top center", "bottom center", "middle right", "middle left"
 )  # fmt: skip
-SHARES = np.arange(0.1, 0.95, 0.02)  # of the plot's width, where words of a level rule may stand
+SHARES = np.arange(0.1, 0.95, 0.02)  # places of the words of a level rule, as shares of the plot's width
 AWAY = range(-208, 209, 16)   # px up or down, farther off
 ASIDE = range(-150, 151, 20)  # px to the side
 NEAREST, AT_ONCE = 28.0, 16   # px, farther off; places that are looked at together

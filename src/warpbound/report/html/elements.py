@@ -21,7 +21,7 @@ from warpbound.result.kernel import KernelResult
 
 _STYLES = ("bold", "dim", "red", "yellow", "green", "cyan", "italic")
 _SASS_HEAD = ("line", "cycle", "stall", "w", "r", "wait", "pipe", "instruction", "waits")
-_SASS_NUMBERS = 3  # of its columns, the first ones
+_SASS_NUMBERS = 3  # first columns of the SASS table, which hold numbers
 SASS_LEGEND = (
     "cycle: issue along the path of one warp, * on its critical path; stall: cycles before the next instruction; "
     "w, r: scoreboard raised until the result is written, until the operands are read; wait: scoreboards awaited."

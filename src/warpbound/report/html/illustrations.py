@@ -30,7 +30,7 @@ from warpbound.result.workload import WorkloadResult
 
 Draw = Callable[[KernelResult, FigureData], Drawable | None]
 OURS = "the analysis of this report"
-WARPS_WRITTEN = 64  # that an SM may hold, of a workload that does not say
+WARPS_WRITTEN = 64  # warps that an SM may hold, for a workload that does not state them
 THOUSAND = 1000.0
 
 

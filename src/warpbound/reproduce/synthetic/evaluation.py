@@ -24,7 +24,7 @@ from warpbound.synthetic_family.predictors import PREDICTORS
 Curve = NDArray[np.float64]
 MODERN = ("h100-sxm", "h200")
 LOADS = 6_000         # counted in a point where they are the bottleneck; scatter of a few per cent remains
-INSTRUCTIONS = 150_000  # of a point, at most
+INSTRUCTIONS = 150_000  # most instructions of a point
 LEAST_ROUNDS = 12
 SHARE = 0.9           # of a peak, that needs so many warps
 

@@ -9,7 +9,7 @@ from warpbound.report.figures.theme import with_styles
 LETTER = 6.3  # pixels that a letter of a tick takes
 TICK, GAP = 5.0, 4.0
 BETWEEN_X, BETWEEN_Y = 62.0, 38.0  # pixels from tick to tick, at least about
-TITLE = 20.0  # for the words beside an axis
+TITLE = 20.0  # height of the words beside an axis, px
 
 
 @dataclass(frozen=True)
