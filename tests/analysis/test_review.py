@@ -63,7 +63,7 @@ def test_static_answers_are_judged_by_bounds_spills_and_residents() -> None:
 def test_what_goes_with_a_difference_is_named() -> None:
     assert "DRAM traffic" in change(STATE, time_s=2e-3, dram_bytes=2e8).reason
     assert "16 bytes of spills" in change(STATE, time_s=2e-3, spill_bytes=16, dram_bytes=2e8).reason
-    assert "lsu binds, before dram" in change(STATE, time_s=2e-3, bottleneck="lsu").reason
+    assert "lsu binds instead of dram" in change(STATE, time_s=2e-3, bottleneck="lsu").reason
     assert change(STATE, time_s=2e-3).changes[0].relative == pytest.approx(1.0)
 
 

@@ -162,16 +162,16 @@ def _difference(change: KernelChange, old: KernelState, new: KernelState, fail_a
 def _static(old: KernelState, new: KernelState) -> str:
     """Why a kernel without a time counts as slower; "" if it does not."""
     if (new.spill_bytes or 0) > (old.spill_bytes or 0):
-        return f"It spills {new.spill_bytes} bytes of registers, before {old.spill_bytes}."
+        return f"It spills {new.spill_bytes} bytes of registers instead of {old.spill_bytes}."
     if (new.warps_per_sm or 0) < (old.warps_per_sm or 0):
-        return f"{new.warps_per_sm:g} warps are resident on an SM, before {old.warps_per_sm:g}."
+        return f"{new.warps_per_sm:g} warps are resident on an SM instead of {old.warps_per_sm:g}."
     return ""
 
 
 def _cause(old: KernelState, new: KernelState) -> str:
     """The number that goes most with the difference, in words."""
     if (new.spill_bytes or 0) != (old.spill_bytes or 0):
-        return f", with {new.spill_bytes} bytes of spills, before {old.spill_bytes}"
+        return f", with {new.spill_bytes} bytes of spills instead of {old.spill_bytes}"
     changes = [(name, _relative(getattr(old, key), getattr(new, key))) for name, key in (
         ("DRAM traffic", "dram_bytes"), ("L2 traffic", "l2_sectors"), ("executed instructions", "warp_instructions"),
         ("resident warps", "warps_per_sm"))]  # fmt: skip
@@ -179,7 +179,7 @@ def _cause(old: KernelState, new: KernelState) -> str:
     if relative is not None and abs(relative) > RESOLUTION:
         return f", with {100 * relative:+.0f} % of {name}"
     if old.bottleneck != new.bottleneck:
-        return f", as {new.bottleneck} binds, before {old.bottleneck}"
+        return f", as {new.bottleneck} binds instead of {old.bottleneck}"
     return ""
 
 

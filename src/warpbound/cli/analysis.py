@@ -16,7 +16,7 @@ from warpbound.errors import CommandError
 CLOCKS = "sustained|base|boost|MHZ"
 COMPILERS = "auto (nvcc if installed, else NVRTC), nvcc, nvcc=PATH, nvrtc, nvrtc-12.6; several are compared."
 CACHES = ("warm", "cold", "dirty", "flushed")
-CACHES_HELP = "At launch: as in a loop, empty, overwritten as by NVBench, or as by Nsight Compute."
+CACHES_HELP = "Caches at launch: as in a loop, empty, overwritten as by NVBench, or flushed as by Nsight Compute."
 VIEWS_HELP = "Views to show; text shows `summary` (one screen) by default, html `all`."
 PATIENCE_HELP = "Processor time for the sampled blocks; 20 s by default."
 CURVE_EXAMPLES = """
@@ -59,7 +59,7 @@ def request_options(command: Callable[..., None]) -> Callable[..., None]:
         click.option("--nvrtc", metavar="OPTION", multiple=True, help="Option for the compiler."),
         click.option("--compiler", default="auto", metavar="NAME[,NAME...]", help=COMPILERS),
         click.option("-p", "build", metavar="DIR", help="Folder with the build's compile_commands.json."),
-        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change the board."),
+        click.option("--set", "settings", metavar="[GPU:]PARAMETER=NUMBER", multiple=True, help="Change a parameter."),
         click.option("--cache", type=click.Choice(CACHES), default="warm", help=CACHES_HELP),
         click.option("--clock", default="sustained", metavar=CLOCKS, show_default=True, help="SM clock."),
         click.option("--power-limit", metavar="W", type=click.FloatRange(1.0), help="Power limit of the board."),

@@ -45,7 +45,7 @@ Examples:
 @click.option("--launch-count", type=click.IntRange(1), metavar="N", help="Predict at most N launches.")
 @click.option("-I", "include", multiple=True, metavar="DIR", help="Folder to search for headers of FILE.cu.")
 @click.option("--nvcc", "options", multiple=True, metavar="OPTION", help="An option of nvcc for FILE.cu.")
-@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Stop the program then.")
+@click.option("--timeout", type=click.FloatRange(0, min_open=True), metavar="SECONDS", help="Time for the program.")
 @click.option("--trace", metavar="OUT.json", help="Write a timeline for Perfetto or chrome://tracing.")
 @form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write the report to this file, not to the terminal.")

@@ -53,7 +53,7 @@ def snapshot(context: click.Context, /, out: str | None, files: tuple[str, ...],
 @click.command(epilog=DIFF_EXAMPLES)
 @click.argument("old", metavar="OLD.json")
 @click.argument("new", metavar="[NEW.json]", required=False)
-@click.option("--fail-above", type=click.FloatRange(0), metavar="PERCENT", help="Exit with 1 if one is slower by this.")
+@click.option("--fail-above", type=click.FloatRange(0), metavar="PERCENT", help="Exit 1 if a kernel is slower by more.")
 @click.option("--update", is_flag=True, help="Write the new answers to OLD.json.")
 @click.option("--format", "form", type=click.Choice(FORMATS), default="text", show_default=True, help="What to print.")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
