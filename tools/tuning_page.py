@@ -47,13 +47,12 @@ LIMITS = f"""
 
 * The tables are samples of spaces of thousands of configurations, drawn without regard to predictions. A whole space
   has more configurations near the best, and many more others.
-* A third of the convolutions on the V100 and some of the products are judged in [convolutions](convolutions.md) and
+* The convolutions on the V100 and all products are judged in [convolutions](convolutions.md) and
   [tuned-products](tuned-products.md) too. The rule that blocks stay in step was found in rows of the V100's
   convolutions and products; no number was fitted to them.
 * The polygons were measured in a program that keeps its points in the host's memory, so its times include transfers;
   the predictions are for the kernel with the points in the board's memory.
-* A configuration that does not compile here, because its shared memory has another layout, has no prediction and
-  comes last. Configurations that failed where they were measured are left out of the tables.
+* Configurations that failed where they were measured are left out of the tables.
 * Kernel Tuner's strategies have their default options. Where one asks for the same configurations again and again, or
   cannot search a dozen of them, the rest follows in random order; a search is ended after {GIVE_UP_S} s of processor
   time, which only `diff_evo` reaches.

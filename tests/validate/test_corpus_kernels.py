@@ -79,3 +79,23 @@ def test_tuned_products(shape, random):
     grid, block = (n // chosen["TILE_M"], n // chosen["TILE_N"]), (chosen["ACROSS"], chosen["DOWN"])
     after = warpbound.run(program, launch(grid=grid, block=block, args=args))
     np.testing.assert_allclose(after["c"].reshape(n, n), 0.5 * (b.T @ a) + 3.0 * c, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("shape", [(16, 4, 2, 1, 1, 1), (32, 1, 1, 3, 0, 1), (10, 3, 1, 2, 0, 0)], ids=str)
+def test_convolutions(shape, random):
+    """Every result is the sum over the taps, in whole tiles and others; rows of whole warps have no padding."""
+    names = ("BLOCK_X", "BLOCK_Y", "TILE_X", "TILE_Y", "READ_ONLY", "PADDED")
+    chosen, side, taps = dict(zip(names, shape, strict=True)), 32, 15
+    picture = random.standard_normal((side + taps - 1, side + taps - 1)).astype(np.float32)
+    weights = random.standard_normal((taps, taps)).astype(np.float32)
+    program = kernel("filtered", "convolutions", SIDE=side, **chosen)
+    args = {"from": picture.ravel(), "to": np.zeros(side * side, np.float32)}
+    wide, high = chosen["BLOCK_X"] * chosen["TILE_X"], chosen["BLOCK_Y"] * chosen["TILE_Y"]
+    asked = launch(
+        grid=(-(-side // wide), -(-side // high)), block=shape[:2], args=args, constants={"weights": weights.ravel()}
+    )
+    after = warpbound.run(program, asked)["to"].reshape(side, side)
+    windows = np.lib.stride_tricks.sliding_window_view(picture, (taps, taps))
+    np.testing.assert_allclose(after, (windows * weights).sum(axis=(2, 3)), rtol=1e-4, atol=1e-4)
+    words = program.shared_bytes // 4 // (high + taps - 1)
+    assert words == wide + taps - 1 + {16: 2}.get(shape[0], 0)

@@ -35,6 +35,8 @@ LEAST = 0.015    # least distance of each edge from the time: scatter of timing
 EDGE = "edge of L1"
 EDGE_OF_L2 = "edge of L2"
 ACROSS = "across L2"
+TOGETHER = "in step"
+ON_CHIP = ("sm", "l1", "latency")
 AROUND_L2 = (0.5, 4.0)       # footprints, as shares of L2, of which a part may still be in L2 when it is read again
 KEPT_IN_DOUBT = (0.5, 1.5)  # footprints, as shares of L2, of which a launch finds an uncertain part of its data there
 SECTOR_B = 32.0
@@ -123,17 +125,21 @@ class Interval:
         return Interval(self.time_s, low, high, {**doubts, OWN_ERROR: extra})
 
 
-def binds(bottleneck: str, memory: Memory, filling: float = 0.0) -> str:
+def binds(bottleneck: str, memory: Memory, filling: float = 0.0, apart: float = 1.0) -> str:
     """The class of a launch: its bottleneck's, or EDGE where a part of its reads misses an L1 that is just too small.
 
     Where L2 binds and most reads come from its far side, the class is ACROSS: the far side has about half of the rate.
-    filling : the footprint as a share of L2, 0 if unknown; near 1, the traffic of DRAM is unsure.
+    On the SM it is TOGETHER where warps that wait for their loads together decide more than LEAST of the time.
+    filling : the footprint as a share of L2, 0 if unknown; near 1, the traffic of DRAM is unsure. apart : the time if
+    warps drifted apart, as a share of the time.
     """
     if memory.l2_sectors_led > 0:
         return EDGE
     kind, (low, high) = CLASSES[bottleneck], AROUND_L2
     if kind == "l2" and 2.0 * memory.l2_sectors_far > memory.l2_sectors_read:
         return ACROSS
+    if kind in ON_CHIP and math.log(apart) < -LEAST:
+        return TOGETHER
     return EDGE_OF_L2 if kind == "dram" and low < filling < high else kind
 
 

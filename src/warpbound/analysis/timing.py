@@ -54,7 +54,8 @@ def launch_prediction(case: Case, work: Work, resident_blocks: float | None = No
 def class_of(prediction: LaunchPrediction, work: Work, case: Case) -> str:
     """The class of launches whose measured errors hold for this one."""
     footprint, l2_bytes = work.whole.memory.touched_bytes * (work.whole.warps or 0.0), case.gpu.get("l2_size")
-    return interval.binds(prediction.bottleneck, work.whole.memory, footprint / l2_bytes if l2_bytes else 0.0)
+    filling, apart = footprint / l2_bytes if l2_bytes else 0.0, prediction.apart_s / prediction.time_s
+    return interval.binds(prediction.bottleneck, work.whole.memory, filling, apart)
 
 
 def before_form(case: Case, work: Work, resident_blocks: float | None = None) -> LaunchPrediction | None:
@@ -66,6 +67,7 @@ def before_form(case: Case, work: Work, resident_blocks: float | None = None) ->
     edges = _with_other_l2(Interval.of(typical), case, launch)
     edges = _with_sampling(edges, work, launch)
     if typical.apart_s < (1.0 - interval.WORTH) * typical.time_s:
+        edges = edges.with_slower(typical.time_s**2 / typical.apart_s, interval.IN_STEP)  # as far above as below
         edges = edges.with_faster(typical.apart_s, interval.IN_STEP)
     if central.working_s != typical.time_s:
         edges = edges.about(central.working_s)
@@ -107,9 +109,11 @@ def _central(case: Case, work: Work, resident_blocks: float | None) -> _Central 
     binding = sorted(costs, key=lambda name: -costs[name])
     if longest_s > flowing_s and costs["launch"] * rate < MOST:
         binding = ["latency", *(name for name in binding if name != "latency")]
+    time_s = working_s + later_s
     whole = replace(
-        typical, time_s=working_s + later_s, rate=rate, costs=costs, bottleneck=binding[0], runner_up=binding[1]
-    )
+        typical, time_s=time_s, rate=rate, costs=costs, bottleneck=binding[0], runner_up=binding[1],
+        apart_s=typical.apart_s / typical.time_s * time_s,
+    )  # fmt: skip
     return _Central(typical, working_s, later_s, whole)
 
 

@@ -190,7 +190,7 @@ def _headline(x: LaunchFacts, clock_word: str | float | None) -> LaunchPredictio
     prediction = before_form(x, clock_word)
     if prediction is None:
         return None
-    kind = interval.binds(prediction.bottleneck, x.work.memory)
+    kind = interval.binds(prediction.bottleneck, x.work.memory, apart=prediction.apart_s / prediction.time_s)
     return Interval.of(prediction).with_form(kind).stated_on(prediction)
 
 

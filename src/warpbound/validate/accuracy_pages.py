@@ -18,7 +18,7 @@ from warpbound.validate.paper_page import by_mechanism, table
 from warpbound.validate.paper_rows import PaperRow, kept, key_of
 from warpbound.validate.results import CorpusSummary, ScoreLine, Validation, worst
 from warpbound.validate.row_prediction import HEADLINE
-from warpbound.validate.score_tables import HEADS, KINDS, cells, per_cent, power_cells
+from warpbound.validate.score_tables import HEADS, KINDS, cells, choice, is_choice, per_cent, power_cells
 from warpbound.validate.scores import ALL
 from warpbound.validate.watts_and_clocks import PowerLine
 
@@ -142,6 +142,8 @@ def _scores(lines: Sequence[ScoreLine]) -> Iterator[str]:
             model = f"**{line.model}**" if line.model == HEADLINE else line.model
             gpu = f"{line.gpu} p" if line.proxy else line.gpu
             yield f"| {gpu} | {line.kernel} | {line.score.n} | {model} | {' | '.join(cells(line))} |"
+    if choices := [f"* {line.gpu}: {' '.join(choice(line.score))}" for line in lines if is_choice(line)]:
+        yield "\n".join(["", *choices])
 
 
 # ---------------------------------------------------------------- expected errors, intervals, knees

@@ -17,6 +17,7 @@ CLASSES = {  # class of the prediction's form error -> name, colour and symbol i
     "l1": ("L1", Style("orange", symbol="square", width=0)),
     "edge of L1": ("L1", Style("orange", symbol="square", width=0)),
     "latency": ("latency", Style("purple", symbol="triangle-up", width=0)),
+    "in step": ("warps that wait together", Style("ink", symbol="star", width=0)),
     "sm": ("pipes, shared memory and issue", Style("vermilion", symbol="x", width=0)),
 }
 NEAR = 0.2            # per unit of the measured time: the band in the picture

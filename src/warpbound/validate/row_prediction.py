@@ -79,7 +79,8 @@ def _hand_written(corpus: Corpus, row: Row, papers: tuple[str, ...]) -> Answer:
     if timing is None:
         raise InputError(f"{place}: the time model needs a whole launch.", "Give blocks, threads and phases.")
     seconds = {HEADLINE: prediction.time_s} | {name: prediction.models[name].time_s for name in papers}
-    return Answer(seconds, timing.interval, interval.binds(timing.bottleneck, x.work.memory), prediction.bottleneck)
+    kind = interval.binds(timing.bottleneck, x.work.memory, apart=timing.apart_s / timing.time_s)
+    return Answer(seconds, timing.interval, kind, prediction.bottleneck)
 
 
 def _fastest(variants: Sequence[Answer]) -> Answer:

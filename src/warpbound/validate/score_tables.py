@@ -8,7 +8,7 @@ from rich.text import Text
 
 from warpbound.validate.results import ScoreLine, Validation
 from warpbound.validate.row_prediction import HEADLINE
-from warpbound.validate.scores import ALL
+from warpbound.validate.scores import ALL, APART, Score
 from warpbound.validate.watts_and_clocks import PowerLine
 
 KINDS = {"judged": "judged", "set aside": "judged, counted apart", "calibration": "something was fitted to it"}
@@ -48,7 +48,23 @@ def _board(gpu: str, kind: str, lines: Sequence[ScoreLine]) -> RenderableType:
     for line in lines:
         table.add_row(f"  {line.model}", *cells(line), style="bold" if line.model == HEADLINE else "")
     proxy = ", proxy code" if any(line.proxy for line in lines) else ""
-    return Group(Text(f"  {gpu}, {kind}, {lines[0].score.n} launches{proxy}"), table, Text())
+    title = Text(f"  {gpu}, {kind}, {lines[0].score.n} launches{proxy}")
+    choices = (Text(f"  {words}") for line in lines if is_choice(line) for words in choice(line.score))
+    return Group(title, table, *choices, Text())
+
+
+def is_choice(line: ScoreLine) -> bool:
+    """Whether it says how well warpbound chooses among ways to do the same work."""
+    return (line.model, line.kernel) == (HEADLINE, ALL) and line.score.regret_5 is not None
+
+
+def choice(s: Score) -> Iterator[str]:
+    """Sentences on how well launches are chosen. Of the pairs, those with equal predictions count as half right."""
+    if s.ranked is not None:
+        right = per_cent((1.0 + s.ranked) / 2.0)
+        yield f"{right} % of the pairs more than {100 * APART:.0f} % apart are in the right order."
+    if s.regret_5 is not None:
+        yield f"The best of the five predicted fastest reaches {per_cent(1.0 / (1.0 + s.regret_5))} % of the best."
 
 
 def _power(lines: Sequence[PowerLine]) -> RenderableType:

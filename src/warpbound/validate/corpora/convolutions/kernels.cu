@@ -2,13 +2,15 @@
 // fetches what its results need into shared memory, a thread has TILE_X x TILE_Y results, a block's width and height
 // apart. All loops are unrolled. A well-known layout, written here from its description.
 
+#ifndef SIDE
 #define SIDE 4096
+#endif
 #define TAPS 15
 #define BORDER (TAPS - 1)
 #define WIDE (BLOCK_X * TILE_X + BORDER)
 #define HIGH (BLOCK_Y * TILE_Y + BORDER)
-// Rows lie so far apart that those of a warp begin where the one before ends.
-#define PADDING (PADDED ? 32 - (WIDE - BLOCK_X) % 32 : 0)
+// Rows lie so far apart that those of a warp begin where the one before ends. Whole warps in a row need no padding.
+#define PADDING (PADDED && BLOCK_X % 32 ? (32 - (WIDE - BLOCK_X) % 32) % 32 : 0)
 #define EVEN (SIDE % (BLOCK_X * TILE_X) == 0 && SIDE % (BLOCK_Y * TILE_Y) == 0)
 
 __constant__ float weights[TAPS * TAPS];
