@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import warpbound
+from support.logged_run import run_logged
 from warpbound.analysis.case import case_of
 from warpbound.analysis.settings import DEFAULT
 from warpbound.analysis.sm_simulation import executed, simulated
@@ -15,7 +16,7 @@ from warpbound.latency import waits
 from warpbound.machine import gpu, override
 from warpbound.schedule import schedule
 from warpbound.simulate.kernel import SECTOR_B, Kernel, Place, experiment
-from warpbound.simulate.warp_simulation import run, run_logged
+from warpbound.simulate.warp_simulation import run
 
 pytestmark = pytest.mark.cuda
 LONGEST = 5_000  # instructions of a warp that are compared

@@ -10,10 +10,11 @@ from typing import Any
 
 import pytest
 
+from support.logged_run import run_logged
 from support.paths import EXAMPLES, TESTS
 from warpbound.simulate.numba_jit import COMPILED, compiled
 from warpbound.simulate.synthetic_family import Setting, experiment
-from warpbound.simulate.warp_simulation import run, run_logged, run_short
+from warpbound.simulate.warp_simulation import run, run_short
 
 numba_only = pytest.mark.skipif(not COMPILED, reason="Numba is not installed, or switched off")
 

@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 import pytest
 
+from support.logged_run import run_logged
 from warpbound.models.volkov_2016 import contention, mixes
 from warpbound.simulate.experiment import Experiment
 from warpbound.simulate.scenarios import SCENARIOS
 from warpbound.simulate.scenarios import hong_kim_2009 as hong_kim
 from warpbound.simulate.scenarios import volkov_2016 as volkov
 from warpbound.simulate.timelines import request_percentiles
-from warpbound.simulate.warp_simulation import Outcome, run, run_logged
+from warpbound.simulate.warp_simulation import Outcome, run
 
 CASES = tomllib.loads((Path(__file__).parent / "scenarios.toml").read_text())["case"]
 QUANTITIES: dict[str, Callable[[Experiment, Outcome, str], Any]] = {

@@ -7,12 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.logged_run import run_logged
 from warpbound.machine import gpu
 from warpbound.models.interval_analysis.scoreboard import Device, Instruction, schedule
 from warpbound.simulate.experiment import Access, Experiment, Launch, Machine, Pipe, Station, Step, Stream
 from warpbound.simulate.scenarios.interval_analysis import experiment as from_listing
 from warpbound.simulate.synthetic_family import Setting, loads_per_cycle
-from warpbound.simulate.warp_simulation import run, run_logged
+from warpbound.simulate.warp_simulation import run
 from warpbound.synthetic_family.machine import on_board
 
 REGISTERS = ("R0", "R1", "R2", "R3")

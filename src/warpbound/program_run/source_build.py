@@ -27,7 +27,6 @@ _NO_MAIN = re.compile(r"undefined reference to `main'")
 _DEFINED = re.compile(r"\b(\w+)\s*\([^;{}()]*\)\s*\{")  # a function; if and for, too
 _WORD = re.compile(r"\w+")
 _STATEMENTS = frozenset({"if", "for", "while", "switch", "main"})
-_MARKS = (".git", ".hg", "LICENSE", "LICENSE.txt", "CMakeLists.txt")
 
 
 def is_source(name: str) -> bool:

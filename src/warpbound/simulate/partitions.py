@@ -35,15 +35,6 @@ def interleaved(address: Whole, width: int, partitions: int) -> Whole:
     return address // width % partitions
 
 
-def folded(address: Whole, width: int, partitions: int) -> Whole:
-    """In turn, shifted by the higher digits of the address: no power of two camps. Our own hash, not that of a
-    machine."""
-    turn, sum_of_digits = address // width, np.zeros_like(address)
-    while np.any(turn):
-        sum_of_digits, turn = sum_of_digits + turn % partitions, turn // partitions
-    return np.asarray(sum_of_digits % partitions)
-
-
 @dataclass(frozen=True)
 class Machine:
     """The SMs and the memory system."""

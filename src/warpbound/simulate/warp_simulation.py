@@ -1,7 +1,5 @@
 """Runs an experiment on one SM; the outcome."""
 
-from dataclasses import replace
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -102,11 +100,6 @@ def run_short(x: Experiment) -> Outcome:
     memory = flatten(x).tolist()
     play(memory)
     return _outcome(x, np.asarray(memory, np.int64))
-
-
-def run_logged(x: Experiment, rows: int = 100_000) -> Outcome:
-    """The same with an event log."""
-    return run(replace(x, log_rows=rows))
 
 
 def _outcome(x: Experiment, whole: Whole) -> Outcome:

@@ -6,6 +6,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
+from support.logged_run import run_logged
 from warpbound.simulate.experiment import (
     Access,
     Experiment,
@@ -17,7 +18,7 @@ from warpbound.simulate.experiment import (
     Stream,
     two_exponentials,
 )
-from warpbound.simulate.warp_simulation import run, run_logged
+from warpbound.simulate.warp_simulation import run
 from warpbound.simulate.warp_state import Reason
 
 SCHEDULERS = 4

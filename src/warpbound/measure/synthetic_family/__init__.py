@@ -18,7 +18,6 @@ LOOP = 512        # approximate number of instructions in an iteration of the lo
 ENTRIES = 1 << 27
 WAVES = 8         # multiple of the blocks that fit, where the array is long enough
 LOADS = 64        # of one warp, about; half as many where additions make it long enough
-LINE = 128
 SHARE = 0.9
 
 
