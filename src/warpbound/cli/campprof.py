@@ -8,6 +8,7 @@ import msgspec
 
 from warpbound.cli.output import answer, command_line, form_option, warn_without_numba, with_progress, write
 from warpbound.errors import CommandError
+from warpbound.quick_dataclasses import dataclass
 
 EXAMPLES = """
 \b
@@ -64,6 +65,22 @@ def _counter_options(command: Any) -> Any:
     return command
 
 
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """What is typed about a run. counters : by name in COUNTERS."""
+
+    counters: dict[str, float | None]
+    grid: str | None
+    block: str | None
+    warps: int | None
+    seconds: float | None
+    kernel: str | None
+    launch_file: str | None
+    args: tuple[str, ...]
+    defines: tuple[str, ...]
+    include: tuple[str, ...]
+
+
 @campprof.command(epilog=EXAMPLES)
 @click.argument("file", metavar="[KERNEL.cu]", required=False)
 @_counter_options
@@ -82,7 +99,7 @@ def _counter_options(command: Any) -> Any:
 @form_option("text", "json", "html")
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def predict(
-    file: str | None, board: str, data: str | None, equation: str, form: str, out: str | None, **words: Any
+    file: str | None, board: str, data: str | None, equation: str, form: str, out: str | None, **options: Any
 ) -> None:
     """Predict best and worst times at every number of active warps.
 
@@ -96,6 +113,7 @@ def predict(
     from warpbound.report.camping import band_text
 
     there = gpu(board)
+    words = Words(counters={name: options.pop(name) for name in COUNTERS}, **options)
     table = read(data) if data else benchmarks_of(there)
     title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
     counts = _from_run(ran, words) if ran else _from_counters(words)
@@ -110,32 +128,32 @@ def predict(
     answer(form, entry, band_text(entry), out)
 
 
-def _from_counters(words: dict[str, Any]) -> Any:
+def _from_counters(words: Words) -> Any:
     from warpbound.camping.prediction import Measured
     from warpbound.kernel_launch import parse_dim
 
-    for name in ("grid", "block", "warps"):
-        if not words[name]:
-            raise CommandError(f"--{name} is not given.", "Add --grid, --block and --warps, or a kernel's file.")
-    x, y, z = parse_dim(words["grid"], "--grid")
+    if not (words.grid and words.block and words.warps):
+        name = "grid" if not words.grid else "warps" if words.block else "block"
+        raise CommandError(f"--{name} is not given.", "Add --grid, --block and --warps, or a kernel's file.")
+    x, y, z = parse_dim(words.grid, "--grid")
     blocks = x * y * z
-    x, y, z = parse_dim(words["block"], "--block")
-    counts = {f"{name[:3]}_{name[3:]}": words[name] or 0.0 for name in COUNTERS}
-    return Measured(counts, blocks, x * y * z, words["warps"], words["seconds"])
+    x, y, z = parse_dim(words.block, "--block")
+    counts = {f"{name[:3]}_{name[3:]}": words.counters[name] or 0.0 for name in COUNTERS}
+    return Measured(counts, blocks, x * y * z, words.warps, words.seconds)
 
 
-def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
+def _run(file: str, there: Any, words: Words) -> tuple[str, Any]:
     """The kernel's name, and what its blocks did on the board."""
     from warpbound.camping.kernel_counters import executed
     from warpbound.cli.request import parse_request
     from warpbound.program import programs
 
-    if given_counters := [name for name in COUNTERS if words[name] is not None]:
+    if given_counters := [name for name in COUNTERS if words.counters[name] is not None]:
         raise CommandError(f"--{given_counters[0]} and a kernel's file were given.", "Give one of them.")
     keys = ("kernel", "grid", "block", "launch_file", "args", "defines", "include")
     request = parse_request(
-        files=(file,), gpus=COMPILED_FOR, **{key: words[key] for key in keys}, cluster=None, smem=None, carveout=None,
-        nvrtc=(), settings=(), cache="warm", clock="boost", models="", views="",
+        files=(file,), gpus=COMPILED_FOR, **{key: getattr(words, key) for key in keys}, cluster=None, smem=None,
+        carveout=None, nvrtc=(), settings=(), cache="warm", clock="boost", models="", views="",
     )  # fmt: skip
     if request.launch is None:
         raise CommandError("The kernel's launch is not given.", "Add --launch FILE, or --grid, --block and --arg.")
@@ -147,11 +165,11 @@ def _run(file: str, there: Any, words: dict[str, Any]) -> tuple[str, Any]:
     return kernels[0].title, executed(kernels[0], request.launch, there)
 
 
-def _from_run(ran: Any, words: dict[str, Any]) -> Any:
+def _from_run(ran: Any, words: Words) -> Any:
     from warpbound.camping.prediction import Measured
 
-    time = words["seconds"] if words["seconds"] is not None else ran.time
-    return Measured(ran.counters, ran.grid, ran.block, words["warps"] or ran.warps, time)
+    time = words.seconds if words.seconds is not None else ran.time
+    return Measured(ran.counters, ran.grid, ran.block, words.warps or ran.warps, time)
 
 
 @campprof.command()

@@ -1,5 +1,6 @@
 """`occupancy`, `gpus`, `models` and `doctor`: what is known of machines, models and this installation."""
 
+import math
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -9,6 +10,7 @@ from warpbound.errors import CommandError, WarpboundError
 
 if TYPE_CHECKING:
     from warpbound.machine import Gpu
+    from warpbound.report.occupancy import Axes
 
 
 OCCUPANCY_EXAMPLES = """
@@ -53,19 +55,19 @@ def occupancy(gpus: str | None, block: str, registers: str, smem: str, carveout:
     Also shows the gain of one register or one byte less. Several values or GPUs give a table of all combinations.
     """
     from warpbound.machine import listed
+    from warpbound.report.occupancy import Axes
 
     if gpus is None:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
     boards = listed(gpus)
-    axes = {"block": numbers("--block", block), "registers": numbers("--registers", registers),
-            "smem": numbers("--smem", smem)}  # fmt: skip
-    rows = len(boards) * len(axes["block"]) * len(axes["registers"]) * len(axes["smem"])
+    axes = Axes(numbers("--block", block), numbers("--registers", registers), numbers("--smem", smem))
+    rows = len(boards) * math.prod(map(len, axes))
     if rows > MOST_ROWS:
         raise CommandError(
             f"{rows} combinations are too many for one table.", f"Give fewer values: {MOST_ROWS} at most."
         )
     if rows == 1:
-        _one_launch(boards[0], (axes["block"][0], axes["registers"][0], axes["smem"][0]), carveout, form)
+        _one_launch(boards[0], (axes.block[0], axes.registers[0], axes.smem[0]), carveout, form)
     else:
         _sweep(boards, axes, carveout, form)
 
@@ -81,16 +83,16 @@ def _one_launch(board: "Gpu", launch: tuple[int, int, int], carveout: int | None
     answer(form, result, launch_text(board, result))
 
 
-def _possible(board: "Gpu", axes: dict[str, tuple[int, ...]]) -> dict[str, tuple[int, ...]]:
-    """The block sizes and registers that the GPU allows."""
+def _possible(board: "Gpu", axes: "Axes") -> "Axes":
+    """With the block sizes and registers that the GPU allows."""
     rules = board.limits
-    return {
-        "block": tuple(n for n in axes["block"] if 1 <= n <= rules.max_threads_per_block),
-        "registers": tuple(n for n in axes["registers"] if 0 <= n <= rules.max_registers_per_thread),
-    }
+    return axes._replace(
+        block=tuple(n for n in axes.block if 1 <= n <= rules.max_threads_per_block),
+        registers=tuple(n for n in axes.registers if 0 <= n <= rules.max_registers_per_thread),
+    )
 
 
-def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout: int | None, form: str) -> None:
+def _sweep(boards: "tuple[Gpu, ...]", axes: "Axes", carveout: int | None, form: str) -> None:
     """Values that a GPU cannot have give an error entry; where nothing is possible, that is the answer."""
     import numpy as np
 
@@ -101,11 +103,11 @@ def _sweep(boards: "tuple[Gpu, ...]", axes: dict[str, tuple[int, ...]], carveout
     rows: list[Any] = []
     failures: list[WarpboundError] = []
     for board in boards:
-        possible_axes = {**axes, **_possible(board, axes)}
-        if len(boards) == 1 and not all(possible_axes.values()):
+        possible_axes = _possible(board, axes)
+        if len(boards) == 1 and not all(possible_axes):
             possible_axes = axes  # the one board says best what it cannot have
-        if all(possible_axes.values()):
-            open_mesh = np.ix_(*(np.asarray(values) for values in possible_axes.values()))
+        if all(possible_axes):
+            open_mesh = np.ix_(*(np.asarray(values) for values in possible_axes))
             block, registers, smem = (np.asarray(axis, np.int64) for axis in open_mesh)
             try:
                 rows += sweep_rows(board, possible_axes, resident(board, block, registers, smem, carveout))

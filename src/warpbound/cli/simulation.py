@@ -9,6 +9,7 @@ import click
 
 from warpbound.cli.output import answer, command_line, form_option, show, warn_without_numba, with_progress, write
 from warpbound.errors import CommandError
+from warpbound.quick_dataclasses import dataclass
 
 if TYPE_CHECKING:
     from warpbound.result.simulation import FamilyPoint
@@ -37,6 +38,30 @@ SHOWN = 1500.0  # cycles of a timeline
 OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem", "defines", "include", "clock")
 
 
+@dataclass(frozen=True, kw_only=True)
+class Words:
+    """The options of `simulate` as typed."""
+
+    gpus: str | None
+    alphas: str
+    ilp: int
+    warps: str | None
+    memory: str | None
+    policy: str | None
+    seed: int
+    launch_file: str | None
+    kernel: str | None
+    grid: str | None
+    block: str | None
+    args: tuple[str, ...]
+    smem: int | None
+    defines: tuple[str, ...]
+    include: tuple[str, ...]
+    clock: str
+    log: bool
+    trace: str | None
+
+
 @click.command(epilog=EXAMPLES)
 @click.argument("what", required=False, metavar="[WHAT]")
 @click.option("--gpu", "gpus", metavar="NAME", help="Board, for family or a kernel; default: the launch file's.")
@@ -61,18 +86,19 @@ OF_A_KERNEL = ("gpus", "launch_file", "kernel", "grid", "block", "args", "smem",
 @click.option("-o", "out", metavar="OUT", help="Write to this file, not to the terminal.")
 def simulate(what: str | None, form: str, out: str | None, **options: Any) -> None:
     """Simulate the warps of one SM."""
-    if options["trace"] and not (what and Path(what).suffix):
+    words = Words(**options)
+    if words.trace and not (what and Path(what).suffix):
         raise CommandError("--trace writes the warps of a kernel; none is named.", "Give its file and a launch.")
     if what is None:
         _list(form)
     elif what == "family":
-        _family(form, out, options)
+        _family(form, out, words)
     elif what == "evaluation":
-        _evaluation(form, out, options["gpus"])
+        _evaluation(form, out, words.gpus)
     elif ":" in what and not Path(what).exists():
-        _scenarios(what, form, out, options["log"])
+        _scenarios(what, form, out, words.log)
     elif Path(what).suffix or what == "-" or Path(what).exists():
-        _kernel(what, form, out, options)
+        _kernel(what, form, out, words)
     else:
         raise CommandError(f"{what!r} is neither a file nor a scenario.", "`warpbound simulate` lists the scenarios.")
 
@@ -81,8 +107,8 @@ def _list(form: str) -> None:
     from warpbound.report.simulation import catalogue
     from warpbound.simulate.scenarios import SCENARIOS
 
-    rows = [{"name": name, "title": make().title} for name, make in SCENARIOS.items()]
-    answer(form, rows, catalogue(rows))
+    titles = {name: make().title for name, make in SCENARIOS.items()}
+    answer(form, [{"name": name, "title": title} for name, title in titles.items()], catalogue(titles))
 
 
 def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
@@ -116,7 +142,7 @@ def _scenarios(name: str, form: str, out: str | None, log: bool) -> None:
     _write(form, out, results, [pages([entry]) for entry in results], pictures)
 
 
-def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
+def _family(form: str, out: str | None, words: Words) -> None:
     from warpbound.cli.request import first_last
     from warpbound.machine import gpu
     from warpbound.report.figures import family
@@ -124,15 +150,15 @@ def _family(form: str, out: str | None, options: dict[str, Any]) -> None:
     from warpbound.reproduce.synthetic import simulated
     from warpbound.simulate.synthetic_family import Setting
 
-    if not options["gpus"]:
+    if not words.gpus:
         raise CommandError("No GPU given.", "Add --gpu NAME; `warpbound gpus` lists them.")
-    policy = options["policy"] or "greedy_then_oldest"
-    setting = Setting(options["memory"] or "exponential", policy, seed=options["seed"], ilp=options["ilp"])
-    warps = first_last(options["warps"]) if options["warps"] else None
-    board = gpu(options["gpus"])
+    policy = words.policy or "greedy_then_oldest"
+    setting = Setting(words.memory or "exponential", policy, seed=words.seed, ilp=words.ilp)
+    warps = first_last(words.warps) if words.warps else None
+    board = gpu(words.gpus)
     rows: list[FamilyPoint] = []
     warn_without_numba()
-    for part in with_progress(simulated.rows(board, _alphas(options["alphas"]), warps, setting)):
+    for part in with_progress(simulated.rows(board, _alphas(words.alphas), warps, setting)):
         rows += part
     title = f"Synthetic family on {board.name}, memory {setting.memory}, {setting.policy.replace('_', ' ')}"
     title += f", ILP {setting.ilp}" if setting.ilp > 1 else ""
@@ -164,27 +190,28 @@ def _alphas(words: str) -> list[float]:
     return alphas
 
 
-def _kernel(file: str, form: str, out: str | None, options: dict[str, Any]) -> None:
+def _kernel(file: str, form: str, out: str | None, words: Words) -> None:
     from functools import partial
 
     from warpbound.analysis.sm_simulation import simulated
     from warpbound.cli.request import answer_each, parse_request
     from warpbound.report.simulation import kernel_pages
 
-    words = {key: options[key] for key in OF_A_KERNEL}
+    of_kernel = {key: getattr(words, key) for key in OF_A_KERNEL}
     request = parse_request(
-        files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="", **words
+        files=(file,), cluster=None, carveout=None, nvrtc=(), settings=(), cache="warm", models="", views="",
+        **of_kernel,
     )
     drawing = form == "html"
-    if drawing or options["trace"]:
+    if drawing or words.trace:
         request = replace(request, settings=replace(request.settings, views=("figures",)))
-    ask = partial(simulated, policy=options["policy"] or "greedy_then_oldest", seed=options["seed"])
+    ask = partial(simulated, policy=words.policy or "greedy_then_oldest", seed=words.seed)
     results = answer_each(request, ask, with_progress)
-    if options["trace"]:
+    if words.trace:
         from warpbound.report.document import as_json
         from warpbound.report.simulation import chrome_trace
 
-        write(as_json(chrome_trace(results)), options["trace"])
+        write(as_json(chrome_trace(results)), words.trace)
     pictures = []
     if drawing:
         from warpbound.report.html.illustrations import simulated_kernel

@@ -1,6 +1,7 @@
 """Occupancy: one launch with the gain of each change, or a whole sweep, as JSON and for reading."""
 
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from msgspec import UNSET
 from rich.console import Group, RenderableType
@@ -78,9 +79,17 @@ def _ladder(change: str, rungs: Sequence[OccupancyRung]) -> RenderableType:
     return Fitting(table)
 
 
-def sweep_rows(gpu: Gpu, axes: Mapping[str, Sequence[int]], sweep: ResidencySweep) -> list[OccupancyRow]:
-    """One row per combination; axes : block, registers, smem -> values, the axes of `sweep` in that order."""
-    blocks, registers, shared = axes.values()
+class Axes(NamedTuple):
+    """Values of each property of a block, in the order of a sweep's axes."""
+
+    block: tuple[int, ...]
+    registers: tuple[int, ...]
+    smem: tuple[int, ...]
+
+
+def sweep_rows(gpu: Gpu, axes: Axes, sweep: ResidencySweep) -> list[OccupancyRow]:
+    """One row per combination."""
+    blocks, registers, shared = axes
     return [
         OccupancyRow(
             gpu=gpu.key,

@@ -112,10 +112,10 @@ def _needed(entry: FamilyEvaluation) -> RenderableType:
     return Fitting(table)
 
 
-def catalogue(rows: Sequence[Mapping[str, str]]) -> str:
+def catalogue(titles: Mapping[str, str]) -> str:
     """Names of scenarios and what they are."""
-    wide = max(len(row["name"]) for row in rows)
-    return "\n".join(f"{row['name']:{wide}}  {row['title']}" for row in rows)
+    wide = max(map(len, titles))
+    return "\n".join(f"{name:{wide}}  {title}" for name, title in titles.items())
 
 
 def kernel_pages(results: Sequence[SimulatedKernel | Refusal]) -> Iterator[RenderableType]:

@@ -67,7 +67,7 @@ def colour_changes(light: Any, other: Any) -> dict[str, str]:
 
 def _base(theme: Theme) -> Spec:
     return {
-        "font": {"family": FONT, "size": 13, "color": theme.colours["ink"]},
+        "font": {"family": FONT, "size": 13, "color": theme.ink},
         "paper_bgcolor": theme.paper,
         "plot_bgcolor": theme.paper,
         "margin": {"l": 70, "r": 30, "t": 30, "b": 60},
@@ -86,7 +86,7 @@ def _titled(figure: Spec, picture: Drawable, theme: Theme) -> Spec:
         "text": f"<b>{markup(picture.title)}</b>", "x": 0.0, "xref": "paper", "xanchor": "left",
         "yref": "container", "y": 1.0, "yanchor": "top", "pad": {"t": 14},
         "font": {"size": 17},
-        "subtitle": {"text": subtitle, "font": {"size": 12, "color": theme.colours["muted"]}},
+        "subtitle": {"text": subtitle, "font": {"size": 12, "color": theme.muted}},
     }  # fmt: skip
     extra = TITLE_HEIGHT + 16 * (1 + subtitle.count("<br>"))
     figure["layout"]["margin"] = figure["layout"]["margin"] | {"t": figure["layout"]["margin"]["t"] + extra}
@@ -182,11 +182,11 @@ def _axis(axis: Axis, theme: Theme) -> Spec:
         "title": {"text": markup(axis.title), "standoff": 8},
         "type": axis.scale,
         "gridcolor": theme.grid,
-        "linecolor": theme.colours["muted"],
+        "linecolor": theme.muted,
         "zeroline": False,
         "showline": True,
         "ticks": "outside",
-        "tickcolor": theme.colours["muted"],
+        "tickcolor": theme.muted,
         "automargin": True,
         "exponentformat": "SI",
         "minexponent": 3 if axis.span and max(axis.span) >= WITH_PREFIX else 6,

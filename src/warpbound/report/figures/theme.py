@@ -29,6 +29,16 @@ class Theme:
     grid: str
     colours: dict[str, str]
 
+    @property
+    def ink(self) -> str:
+        """Colour of lines and words."""
+        return self.colours["ink"]
+
+    @property
+    def muted(self) -> str:
+        """Colour of axes and of words beside the data."""
+        return self.colours["muted"]
+
 
 LIGHT = Theme("light", "#ffffff", "#e3e6ea", OKABE_ITO | {"ink": "#1b1f24", "muted": "#5b6570"})
 DARK = Theme(

@@ -106,7 +106,7 @@ def _bars(layer: Bars, style: Style, theme: Theme) -> list[Spec]:
                     "fgopacity": 0.5, "size": 6,
                 },
             },
-            "insidetextfont": {"color": theme.colours["ink"]}, "textangle": 0,
+            "insidetextfont": {"color": theme.ink}, "textangle": 0,
         }
     ]  # fmt: skip
 

@@ -117,7 +117,7 @@ def _colours(theme: Theme) -> str:
     """Classes f-NAME and s-NAME, of fills and strokes."""
     every = theme.colours | {"paper": theme.paper}
     rules = [f".f-{name}{{fill:{colour}}}.s-{name}{{stroke:{colour}}}" for name, colour in every.items()]
-    ink, muted = theme.colours["ink"], theme.colours["muted"]
+    ink, muted = theme.ink, theme.muted
     rules.append(f".grid{{stroke:{theme.grid}}}.axis{{stroke:{muted}}}text{{fill:{ink}}}.caption{{fill:{muted}}}")
     return "".join([*rules, f".halo{{stroke:{theme.paper}}}"])
 
