@@ -29,6 +29,9 @@ PAGES = pages(FOUND)
 SAMPLE = [("streams", 57), ("streams", 171), ("launches", 40), ("launches", 181), ("launches", 300), ("strides", 30),
           ("strides", 110), ("chains", 4), ("chains", 12)]  # fmt: skip  (corpus, number of a judged row)
 
+TUNED = [pytest.param(name, number, marks=pytest.mark.full if number % 40 else pytest.mark.broad)
+         for name in ("convolutions", "tuned-products") for number in range(len(corpus(name).rows))]  # fmt: skip
+
 
 def judged(corpus_name: str, **columns: str) -> list:
     rows = [r for r in FOUND.results if r.corpus == corpus_name and r.kind == "judged"]
@@ -94,6 +97,18 @@ def test_the_data_are_of_today_s_model(name, number):
     kept = [(row, r) for row, r in zip(found.rows, [r for r in FOUND.results if r.corpus == name], strict=True)]
     row, before = [(row, r) for row, r in kept if r.kind == "judged"][number]
     now = answer(found, row)
+    assert now.seconds[HEADLINE] == pytest.approx(before.seconds[HEADLINE], rel=0.03)
+
+
+@pytest.mark.cuda
+@pytest.mark.parametrize("name, number", TUNED)
+def test_the_data_of_tuned_kernels_are_of_today_s_model(name, number):
+    """The rows of other compilers likewise: those of the convolutions and of the tuned products."""
+    found = corpus(name)
+    now = answer(found, found.rows[number], ())
+    if "is not installed" in now.refused:
+        pytest.skip(now.refused)
+    before = [r for r in FOUND.results if r.corpus == name][number]
     assert now.seconds[HEADLINE] == pytest.approx(before.seconds[HEADLINE], rel=0.03)
 
 
