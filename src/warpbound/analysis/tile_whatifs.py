@@ -107,7 +107,7 @@ def _larger(case: Case, work: Work) -> Iterator[WhatIf]:
 
 
 def _copied_once(work: Workload, shared: float) -> Workload:
-    """With copies of two blocks that one makes: fewer reads of L2, and fewer bytes through the SM's data path. shared :
+    """The work if one block makes the copies of two: less is read from L2 and moved on the SM. shared :
     their share of all that L2 sends."""
     fewer = shared / 2 * work.memory.l2_sectors_read / SECTORS_OF_A_WAVEFRONT
     return read_once(work.with_memory(l1_wavefronts=max(0.0, work.memory.l1_wavefronts - fewer)), shared)

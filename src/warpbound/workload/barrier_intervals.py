@@ -183,7 +183,7 @@ def _path(cut: _Cut, alone: IssueTimes, turns: Reals) -> _Path:
 
 
 def _exposed(path: _Path, own: NDArray[np.bool_]) -> tuple[float, ...]:
-    """As in `Piece`, of these pieces."""
+    """`exposed_shares` of a piece, from its executions."""
     exposed_cycles = path.exposed_cycles[own].sum(axis=0).tolist()
     return tuple(each / exposed_cycles[0] for each in exposed_cycles) if exposed_cycles[0] > 0 else ()
 

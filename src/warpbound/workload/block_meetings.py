@@ -21,7 +21,7 @@ _Use = tuple[int, int | None]  # number of a barrier, threads that it counts; No
 
 
 def with_meetings(mbarrier_log: MbarrierLog, instructions: Sequence[Instruction]) -> tuple[Events, ...]:
-    """The events of each warp, and an arrival at a barrier of its own number below 0 for each meeting."""
+    """The events of each warp; each meeting at a block barrier adds an arrival at a barrier with a negative number."""
     uses = {at: use for at, each in enumerate(instructions) if (use := _use(each)) is not None}
     events = [dict(own) for own in mbarrier_log.events]
     warps_of: defaultdict[tuple[int, _Use], dict[int, list[int]]] = defaultdict(dict)

@@ -26,7 +26,7 @@ Step = tuple[int, Event | None]  # an instruction, and what it does at mbarriers
 
 @dataclass(frozen=True)
 class Instructions:
-    """Indices of those that wait for the whole block, that multiply, and by which threads write shared memory."""
+    """Indices of the instructions that wait for the whole block, that multiply, and that store to shared memory."""
 
     block_barriers: frozenset[int]
     products: frozenset[int]
@@ -35,9 +35,9 @@ class Instructions:
 
 @dataclass(frozen=True)
 class _Block:
-    """asking : warps that ask for copies. taking : that wait for them. full : barriers of stages. frees : phases whose
-    end told an asking warp that a stage is free. requests, alone : instructions that ask, and that only asking warps
-    execute."""
+    """asking : warps that ask for copies. taking : warps that wait for them. full : barriers of stages. frees : phases
+    whose end tells an asking warp that a stage is free. requests : instructions that ask for copies. alone :
+    instructions that only asking warps execute."""
 
     steps: Sequence[list[Step]]
     asking: tuple[int, ...]
@@ -81,7 +81,7 @@ def with_copy_warps(mbarrier_log: MbarrierLog, rings: Sequence[Ring], code: Inst
 
 
 def _block(mbarrier_log: MbarrierLog, rings: Sequence[Ring], code: Instructions) -> _Block | None:
-    """None where no warp asks and takes, or one asks that does not take."""
+    """The warps of a block by what they do; None if no warp asks for copies, or if an asking warp waits for none."""
     full = frozenset(barrier for ring in rings for barrier in ring.barriers)
     asking = _warps(mbarrier_log, full, Kind.COPY)
     taking = _warps(mbarrier_log, full, Kind.TEST)
@@ -106,7 +106,7 @@ def _warps(mbarrier_log: MbarrierLog, full: frozenset[int], kind: Kind) -> tuple
 
 
 def _of(event: Event, barriers: frozenset[int]) -> bool:
-    """Whether it affects only these barriers."""
+    """Whether an event affects only these barriers."""
     return bool(event.barriers) and all(barrier in barriers for barrier, _ in event.barriers)
 
 
@@ -143,7 +143,7 @@ def _asking_places(block: _Block, warp: int, span: _Span) -> set[int]:
 
 
 def _copying(block: _Block, warp: int, span: _Span) -> list[Step]:
-    """What the new warp does in place of this one."""
+    """The steps of the new warp, which asks for the copies instead of this warp."""
     steps, asking = block.steps[warp], _asking_places(block, warp, span)
     test = next(at for at, event in steps if event is not None and event.kind is Kind.TEST)
     result: list[Step] = [(at, None) for at, _ in steps[: span.begin]]

@@ -62,7 +62,7 @@ def _ring(fills: Sequence[Fill]) -> Ring:
 
 
 def occupied(ring: Ring) -> Occupied:
-    """Between the first request and the last refill of each stage."""
+    """How long each stage is in which state between its first request and its last refill."""
     total, span = [0.0, 0.0, 0.0, 0.0], 0.0
     for barrier in ring.barriers:
         fills = [fill for fill in ring.fills if fill.phase[0] == barrier]

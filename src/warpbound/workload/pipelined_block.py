@@ -100,7 +100,7 @@ class _Part:
 
 @dataclass
 class _Filling:
-    """A fill that is under way. warp : that asked for it in the barrier's own block, not yet: -1."""
+    """A fill that is under way. warp : the warp of the barrier's own block that asked for it; -1 before one has."""
 
     start: float
     freed: float = 0.0

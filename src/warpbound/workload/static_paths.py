@@ -115,7 +115,7 @@ class _Calls:
         return self._functions[block, depth]
 
     def _callee(self, instruction: Instruction) -> int | None:
-        """Block of the function that is called, where it is the user's own and in this kernel."""
+        """First block of the called function, if it is the user's own and in this kernel."""
         if not calls(instruction) or _is_slow(instruction) or not always(instruction):
             return None
         targets = [int(x.value) for x in instruction.operands if x.kind == "label" and x.index == 0]
