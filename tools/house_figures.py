@@ -127,7 +127,7 @@ def figures(checkout: Path) -> dict[str, int]:
         "  files of these": len({path for path, _ in of_parameters}),
         "  names in them": sum(words for _, words in of_parameters),
         "reads by a string key": len(reads),
-        "  of answers": sum(path.relative_to(package).parts[0] in ANSWERS for path in reads),
+        "  where answers are made and shown": sum(path.relative_to(package).parts[0] in ANSWERS for path in reads),
         "participles bound as names": sum(name in PARTICIPLES for name in names),
         "names `one`": names.count("one"),
         "tests: Python files": len(tests),
