@@ -97,7 +97,7 @@ def test_a_wild_access_passes_where_the_user_says_so() -> None:
     report, done = run("wild_access.cu", options=("--lenient",))
     assert done.err.splitlines()[:2] == ["cudaErrorNotSupported", "cudaSuccess"]
     (problem,) = report["problems"]
-    assert problem.startswith("fill: 6 accesses of single lanes outside every allocation were let pass")
+    assert problem.startswith("fill: 6 accesses of single lanes outside every allocation were let through")
     (launch,) = report["launches"]
     assert launch["executed"] == "all"
     assert launch["time_s"] > 0

@@ -11,7 +11,7 @@ from warpbound.result.program_run import Activity, ProgramRun, RunKernel, RunLau
 from warpbound.result.quantities import SCHEMA_VERSION
 
 STRAY = (
-    "{lanes} accesses of single lanes outside every allocation were let pass: such reads gave 0, such writes were "
+    "{lanes} accesses of single lanes outside every allocation were let through: their reads gave 0, their writes were "
     "dropped; on a GPU they reach whatever lies there."
 )
 

@@ -110,7 +110,7 @@ def _text(path: Path) -> str:
     except (OSError, UnicodeDecodeError) as problem:
         why = problem.strerror if isinstance(problem, OSError) else "it is not text"
         near = suggestion(str(path), shipped()) if path.suffix != ".toml" else ""
-        way = near or "Check the path; docs/workload-files.md says what such a file holds."
+        way = near or "Check the path; docs/workload-files.md describes workload files."
         raise InputError(f"workload file '{path}' cannot be read: {why}.", way) from None
 
 
