@@ -83,9 +83,9 @@ class Row:
     choice_of: tuple[str, ...] = ()
 
     def label(self, shared: Shared) -> str:
-        """The columns that distinguish the row from the others."""
+        """The columns that distinguish the row from the others, but for empty ones."""
         common = ("gpu", "kernel", shared.measured.column)
-        return ", ".join(f"{key} {value}" for key, value in self.words.items() if key not in common)
+        return ", ".join(f"{key} {value}" for key, value in self.words.items() if value and key not in common)
 
 
 @dataclass(frozen=True)
