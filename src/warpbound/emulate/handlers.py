@@ -33,15 +33,13 @@ from warpbound.emulate import (  # noqa: F401  (each enters its functions)
     wide_atomics,
 )
 from warpbound.emulate.operand_access import TRUE, Site, write_predicate
-from warpbound.emulate.semantics import CONTROL, PLAIN, Handler, executes
+from warpbound.emulate.semantics import CONTROL, PLAIN, WITHOUT_EFFECT, Handler, executes
 from warpbound.emulate.state import BadAccess, State
 
 __all__ = ["CONTROL", "PLAIN"]
 
 
-@executes("""
-NOP MEMBAR ERRBAR CGAERRBAR CCTL CCTLL CCTLT DEPBAR LDGDEPBAR FENCE PREEXIT UCGABAR_ARV ENDCOLLECTIVE ACQBULK
-PMTRIG SETCTAID WARPGROUP""")
+@executes(WITHOUT_EFFECT)
 def nothing(here: Site) -> Handler:
     """Fences, hints and scheduling aids: memory is coherent and in order here."""
     return lambda x: None

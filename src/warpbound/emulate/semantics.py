@@ -5,12 +5,14 @@ from typing import Any, TypeVar
 
 from warpbound.emulate.operand_access import Site
 from warpbound.emulate.state import State
+from warpbound.isa.traits import table
 
 Handler = Callable[[State], None]
 Build = Callable[[Site], Handler]
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 PLAIN: dict[str, Build] = {}  # builds the handler of an instruction after which the next one follows
+WITHOUT_EFFECT = " ".join(opcode for opcode, traits in table().items() if traits.no_effect)  # for `executes`
 CONTROL: dict[str, Callable[..., Any]] = {}  # (site, flow, place) -> what moves the lanes: branches, barriers, ends
 
 

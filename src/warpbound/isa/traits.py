@@ -83,6 +83,7 @@ class Traits:
     reconverges: bool = False
     compares: str = ""
     by_tensor_map: bool = False
+    no_effect: bool = False
     uniform: bool = False
     modifiers: frozenset[str] | None = None
 
@@ -199,6 +200,7 @@ def _traits(opcode: str, kind: str, entry: Mapping[str, Any], lists: Mapping[str
         reconverges=entry.get("reconverges", False),
         compares=entry.get("compares", ""),
         by_tensor_map=entry.get("by_tensor_map", False),
+        no_effect=entry.get("no_effect", False),
         uniform=opcode.startswith("U") or opcode == "VOTEU",
         modifiers=None if words is None else frozenset().union(*(lists.get(word, {word}) for word in words.split())),
     )

@@ -21,6 +21,7 @@ from warpbound.emulate.native.step import (
 )
 from warpbound.emulate.native.translations import translates
 from warpbound.emulate.operand_access import MASK64, Site, is_predicate
+from warpbound.emulate.semantics import WITHOUT_EFFECT
 from warpbound.program.instruction import PT, RZ, Operand
 
 _SCALES = {"X4": 4, "X8": 8, "X16": 16}
@@ -225,9 +226,7 @@ def read_special(here: Site) -> Step:
 # --- control ---
 
 
-@translates("""
-NOP MEMBAR ERRBAR CGAERRBAR CCTL CCTLL CCTLT DEPBAR LDGDEPBAR FENCE PREEXIT UCGABAR_ARV ENDCOLLECTIVE ACQBULK
-PMTRIG SETCTAID WARPGROUP""")
+@translates(WITHOUT_EFFECT)
 def nothing(here: Site) -> Step:  # noqa: ARG001
     """Fences and hints."""
     return Step("nothing")
