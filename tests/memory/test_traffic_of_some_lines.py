@@ -5,7 +5,7 @@ import pytest
 
 from support.handmade_traces import COPY, IN, LANE, MACHINE, OUT, copy, trace
 from warpbound.machine import gpu
-from warpbound.memory import served_levels
+from warpbound.memory import followed_sectors
 from warpbound.memory.hierarchy import block_of_warp, facts, order_of_rows, schedule
 from warpbound.memory.traffic import How, traffic
 
@@ -43,7 +43,7 @@ def test_following_a_part_of_the_lines(monkeypatch, spread_B):
     sample = trace(range(32), 64, 8, gather)
     whole = traffic(COPY, sample, MACHINE, How("cold", grid=(8, 8)))
     few = How("cold", grid=(8, 8), sector_limit=20_000)
-    monkeypatch.setattr(served_levels, "LINES_FOLLOWED", 256)
+    monkeypatch.setattr(followed_sectors, "LINES_FOLLOWED", 256)
     part = traffic(COPY, sample, MACHINE, few)
     assert part.l1_sectors_load == whole.l1_sectors_load
     assert part.l2_sectors_written == whole.l2_sectors_written
@@ -59,7 +59,7 @@ def test_neighbouring_lines_of_a_load_fare_alike_where_no_two_of_them_are_follow
     def rows(block, warp):  # eight warps read the same four lines, one after the other
         return [("global", 0, IN + 512 * (24 * block + row) + 16 * LANE, None) for row in range(24)]
 
-    monkeypatch.setattr(served_levels, "LINES_FOLLOWED", 64)
+    monkeypatch.setattr(followed_sectors, "LINES_FOLLOWED", 64)
     result = traffic(COPY, trace(range(32), 64, 8, rows), MACHINE, How("cold", grid=(64,), sector_limit=5000))
     shares = result.by_instruction.requests_from[0] / result.by_instruction.requests[0]
     assert shares == pytest.approx([7 / 8, 0, 1 / 8], abs=0.02)  # were they independent, [0.59, 0, 0.41]
@@ -79,9 +79,9 @@ def test_of_lines_with_very_many_sectors_fewer_are_followed(monkeypatch):
     def reread(block, warp):
         return [("global", 0, IN + 128 * LANE, None) for _ in range(24)]
 
-    parts, listed = [], served_levels._sectors
-    monkeypatch.setattr(served_levels, "_sectors", lambda spaces, part: parts.append(part) or listed(spaces, part))
+    parts, listed = [], followed_sectors._sectors
+    monkeypatch.setattr(followed_sectors, "_sectors", lambda spaces, part: parts.append(part) or listed(spaces, part))
     count = 8 * 8 * 24 * 32
     result = traffic(COPY, trace(range(8), 8, 8, reread), MACHINE, How("cold", grid=(8,), sector_limit=8000))
-    assert parts[:2] == [8000 / count, served_levels.AT_MOST * 8000 / count]
+    assert parts[:2] == [8000 / count, followed_sectors.AT_MOST * 8000 / count]
     assert result.l1_sectors_load == count

@@ -171,7 +171,8 @@ def test_barriers_keep_warps_in_step(kernel):
     found = spaces(program, seen, machine, plan, np.ones(len(seen.warps)))
     parts = (found.global_.accesses, found.words.accesses)
     warp = np.concatenate([one.warp for one in parts])
-    rank, ahead = step_and_age(program, seen, plan, warp, hierarchy.moments_of_rows(seen, parts))
+    when = hierarchy.moments_of_rows(seen, parts)
+    rank, ahead = step_and_age(program, (seen, plan), warp, (when, float(when.max()) + 0.5))
     assert (ahead is None) == (kernel == "held_together")
     if ahead is not None:
         oldest = np.flatnonzero(found.global_.accesses.warp == 0)

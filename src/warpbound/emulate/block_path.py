@@ -78,8 +78,8 @@ class Path:
     def _follow(self, share: float) -> None:
         """Evaluate what waits."""
         while self.queue:
-            begin = at = heappop(self.queue)
-            lanes = self.waiting.pop(at)
+            self._arrive(begin := heappop(self.queue))
+            at, lanes = begin, self.waiting.pop(begin)
             while True:
                 self.steps += self.cost * self.code.relevant[at]
                 if self.steps > share * MOST_STEPS:
@@ -97,7 +97,7 @@ class Path:
                     self._send(at, lanes)
                     at -= 1
                     break
-            self._count(at + 1 - begin, lanes)
+            self._count(begin, at + 1, lanes)
             if self.queue and self.queue[0] < at:
                 self._follow_few(self.waiting[self.queue[0]], share)
 
@@ -141,8 +141,12 @@ class Path:
         part.iterations, part.cost = {}, COST_OF_FEW
         return part
 
-    def _count(self, instructions: int, lanes: Mask) -> None:
-        """Add this many instructions for every warp that has one of these lanes."""
+    def _arrive(self, at: int) -> None:
+        """Lanes go on at an instruction to which they have jumped, or where they have met."""
+
+    def _count(self, first: int, last: int, lanes: Mask) -> None:
+        """Add instructions first .. last - 1 for every warp that has one of these lanes."""
+        instructions = last - first
         if np.ndim(lanes):
             each = np.count_nonzero(lanes, axis=2) * (self.width // lanes.shape[2])
             alike = instructions * (self.warps // lanes.shape[1])
@@ -195,7 +199,11 @@ class Path:
         if value is not before or self.x.mask is not lanes:
             self.keys.add_lanes(at, holds, self.x.mask)
             self.noted[guard.index] = value, self.x.mask
+        self._switch_off(at, holds)
         return holds
+
+    def _switch_off(self, at: int, holds: Mask) -> None:
+        """The guard of an instruction holds for these lanes of the mask alone."""
 
     def _evaluate(self, at: int, instruction: Instruction) -> None:
         handler, kind = self.code.handler(at), instruction.traits.kind
@@ -342,6 +350,10 @@ class Path:
             return
         advance(loop, self.x, three, iterations)
         self.keys.add_numbers(loop.branch, iterations)
+        self._count_omitted(loop, iterations)
+
+    def _count_omitted(self, loop: CountedLoop, iterations: NDArray[np.int64]) -> None:
+        """Add this many iterations of a loop; iterations : broadcasts to (blocks, warps, lanes)."""
         most = iterations
         if iterations.ndim:
             most = np.broadcast_to(iterations.max(axis=-1, keepdims=True), (*iterations.shape[:2], 1))

@@ -155,6 +155,7 @@ class Image:
             for width in (1, 2, 4, 8, 16)
         }
         self._unfilled = {i: Unfilled(plan.fill, plan.size) for i, plan in enumerate(plans) if plan.fill and plan.size}
+        self._stored_to = set[int]()  # numbers of such arrays
         self._written = {  # of arrays with unknown contents: untouched flags take no memory
             i: zeros(allocation.words_end - allocation.start).view(np.bool_)
             for i, allocation in enumerate(allocations)
@@ -353,6 +354,11 @@ class Image:
             self._note_unknown(offsets, width)
             self._note_written(offsets, width)
 
+    def trust_what_is_stored_to(self) -> None:
+        """More was stored than was noted: arrays that something was stored to count as known from here on."""
+        for number in self._stored_to & self._written.keys():
+            del self._written[number]
+
     def elements(self, width: int) -> NDArray[Any]:
         """The whole image as elements of `width` bytes."""
         return self._views[width]
@@ -368,6 +374,8 @@ class Image:
         for number, flags in self._written.items():
             allocation = self.allocations[number]
             inside = offsets[(offsets >= allocation.start) & (offsets < allocation.end)] - allocation.start
+            if len(inside):
+                self._stored_to.add(number)
             for byte in range(width if len(inside) else 0):
                 flags[inside + byte] = True
 

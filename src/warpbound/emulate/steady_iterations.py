@@ -109,6 +109,11 @@ class SteadyIterations:
             return None
         return raw(sources_of(x)[0], site(x, kernel.memory.constants, kernel.program.arch)), np.uint32(shift)
 
+    def arrive(self, at: int) -> int | None:
+        """The chunk has arrived at the first instruction of a loop: execute and leave out iterations if it is worth it;
+        as `run`."""
+        return self.run(at) if at in self.loops and not self.meets_others(at) and self.may_be(at) else None
+
     def meets_others(self, at: int) -> bool:
         """Whether another lane group is ready inside the loop at `at`."""
         return any(place in self.loops[at].body for place in self.chunk.flow.groups.ready)
@@ -164,7 +169,7 @@ class SteadyIterations:
                     break
         finally:
             self.recording.seen = None
-        this_iteration.words.extend(_kept(_read(self.chunk.x, name)) for name in loop.changed if "P" not in name)
+        this_iteration.words.extend(_kept(read_value(self.chunk.x, name)) for name in loop.changed if "P" not in name)
         return this_iteration
 
     def _execute(self, loop: SteadyLoop, this_iteration: _Iteration, at: int) -> int:
@@ -176,13 +181,13 @@ class SteadyIterations:
         if at in loop.comparisons:
             first, second = self.comparisons[at]
             this_iteration.operands.append((at, _kept(first(x)), _kept(second(x))))
-        this_iteration.flags.extend(_kept(_read(x, name)) for name in loop.fixed.get(at, ()))
+        this_iteration.flags.extend(_kept(read_value(x, name)) for name in loop.fixed.get(at, ()))
         if at in self.shifted:
             source, by = self.shifted[at]
             this_iteration.words.append(source(x) << by)
         move: int | None = chunk.handlers[at](x)
         for name in loop.writers.get(at, ()):
-            (this_iteration.flags if "P" in name else this_iteration.words).append(_kept(_read(x, name)))
+            (this_iteration.flags if "P" in name else this_iteration.words).append(_kept(read_value(x, name)))
         chunk.steps += 1
         x.clock += 1
         chunk.wrote = chunk.wrote or chunk.writes[at]
@@ -282,7 +287,7 @@ class SteadyIterations:
             changed, iterations[-2].words[end - len(changed) :], iterations[-1].words[end - len(changed) :], strict=True
         ):
             if not _equal(now, old):
-                _write(x, name, now + (now - old) * np.uint32(count))
+                write_value(x, name, now + (now - old) * np.uint32(count))
         x.clock += count * len(path)
 
     def _add_shared(self, piece: Piece, step: NDArray[np.int64], count: int) -> None:
@@ -366,7 +371,7 @@ def _kept(value: Value) -> Value:
     return value.copy() if np.ndim(value) else value
 
 
-def _read(x: State, name: str) -> Value:
+def read_value(x: State, name: str) -> Value:
     """A register or predicate by name, as the selected lanes or warps have it."""
     number = int(name.lstrip("URP"))
     if name.startswith("UP"):
@@ -376,7 +381,7 @@ def _read(x: State, name: str) -> Value:
     return x.get_uniform(number) if name.startswith("UR") else x.of_selected(x.rows[number])
 
 
-def _write(x: State, name: str, value: Value) -> None:
+def write_value(x: State, name: str, value: Value) -> None:
     if name.startswith("UR"):
         x.put_uniform(int(name[2:]), value)
     else:

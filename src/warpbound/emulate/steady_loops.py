@@ -59,7 +59,7 @@ def _steady_loop(code: tuple[Instruction, ...], first: int, body: frozenset[int]
     changing = _changing([code[at] for at in places])
     moving = [at for at in places if not _invariant(code[at], changing)]
     comparisons = frozenset(at for at in moving if _compares(code[at]))
-    linear = {at for at in moving if code[at].traits.compares == "predicate" or _is_linear(code[at])}
+    linear = {at for at in moving if code[at].traits.compares == "predicate" or is_linear(code[at])}
     fixed = {at: _of(reads(code[at]), changing) for at in moving if at not in comparisons | linear}
     writers = {at: names for at in places if (names := _of(writes(code[at]), changing))}
     return SteadyLoop(first, body, tuple(sorted(changing)), comparisons, writers, fixed)
@@ -96,12 +96,12 @@ def _fits(x: Instruction, *, is_needed: bool) -> bool:
         return meets and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(x.modifiers))
     if traits.is_arithmetic:
         return not is_needed or traits.kind != "collective"
-    if traits.kind == "constant" or (traits.kind == "special_register" and _says_who(x)):
+    if traits.kind == "constant" or (traits.kind == "special_register" and says_who(x)):
         return True
     return not is_needed and traits.kind in ("load", "store", "copy") and SPACES.issuperset(traits.spaces)
 
 
-def _says_who(instruction: Instruction) -> bool:
+def says_who(instruction: Instruction) -> bool:
     return all(x.text.startswith(WHO) for x in instruction.operands if x.kind == "special")
 
 
@@ -110,7 +110,7 @@ def _is_plain(operand: Operand) -> bool:
     return whole and operand.kind in NUMBERS and not (operand.negate or operand.absolute or operand.invert)
 
 
-def _is_linear(instruction: Instruction) -> bool:
+def is_linear(instruction: Instruction) -> bool:
     traits = instruction.traits
     shifted = traits.affine == "shifted_add"
     wrong = NOT_LINEAR - (HALVES if shifted else frozenset())

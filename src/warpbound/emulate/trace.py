@@ -81,6 +81,7 @@ class Trace:
     stopped : why a sampled block did not run to its end; empty when all did.
     waited : it stopped because it waited for a value that no executed block wrote; other blocks may write it.
     dropped : accesses beyond those that are kept.
+    rounds : of persistent blocks, how many times as many accesses they make as in the iterations that were executed.
     ungiven : why the launch has no result: contents that nobody gave decide branches.
     mbarrier_log : what the warps of one block or cluster do at mbarriers, where the code has some.
     bulk_extents : bulk copy -> the first byte of shared memory that it touched, and the end.
@@ -100,6 +101,7 @@ class Trace:
     waited: bool = False
     notes: tuple[str, ...] = field(default=())
     dropped: int = 0
+    rounds: float = 1.0
     ungiven: tuple[str, ...] = ()
     mbarrier_log: MbarrierLog | None = None
     longest: NDArray[np.int32] | None = None

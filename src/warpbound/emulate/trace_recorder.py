@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.distinct_values import distinct
+from warpbound.emulate.alike_iterations import AlikeIterations
 from warpbound.emulate.emulator import Chunk, Kernel
 from warpbound.emulate.global_memory import TRACED_BASE
 from warpbound.emulate.lane_queries import every
@@ -74,7 +75,7 @@ class Recording:
         self.at = 0
         self.patience_s = limits.patience_s
         self.deadline = time.thread_time() + limits.patience_s
-        self.kept = self.dropped = 0
+        self.kept = self.dropped = self.left_out = 0  # accesses; those left out with whole iterations are also dropped
         self.noted = [0] * len(instructions)  # of those kept, by instruction
         self.bulk_extents: dict[int, tuple[int, int]] = {}  # bulk copy -> first byte of shared memory, end
         self.unknown: dict[str, set[int]] = {}  # array, or space -> instructions that read unknown contents of it
@@ -103,7 +104,9 @@ class Recording:
         self._turn = -1  # the turns of another chunk begin anew
         for space in self.watched:
             x.windows[space].watch(reserved_shared_B(chunk.kernel.program.arch) if space == "shared" else 0)
-        first_warp, steps, straight, steady = chunk.first_warp, 0, Straight(chunk, self), SteadyIterations(chunk, self)
+        first_warp, steps, straight = chunk.first_warp, 0, Straight(chunk, self)
+        steady, alike = SteadyIterations(chunk, self), AlikeIterations(chunk, self)
+        loops = {*steady.loops, *alike.loops}
 
         def step(at: int) -> int | None:
             nonlocal steps
@@ -116,8 +119,9 @@ class Recording:
                 self._look_whether_long()
             if self._turn != x.turn or len(self.log) >= LONGEST_LOG:
                 self._begin(x, first_warp)
-            if at in steady.loops and not steady.meets_others(at) and steady.may_be(at):
-                next_at = steady.run(at)
+            if at in loops:
+                alike.arrive(at)
+                next_at = steady.arrive(at)
                 if next_at is not None:
                     return next_at
             if straight.ends[at] > at + 1 and not (ready and straight.meets_others(at)):
@@ -293,6 +297,12 @@ class Recording:
         if self.kept + len(self._warps) <= MOST_ACCESSES:
             return False
         return all(noted == 0 or noted >= self.executed.shape[1] for noted in self.noted[first:last])
+
+    @property
+    def rounds(self) -> float:
+        """How many times as many accesses there are as in executed iterations."""
+        all_accesses = self.kept + self.dropped
+        return all_accesses / (all_accesses - self.left_out) if self.left_out else 1.0
 
     def drop(self, accesses: int) -> None:
         """Count accesses by all of the executing group's warps that are not recorded."""

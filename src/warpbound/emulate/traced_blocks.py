@@ -159,6 +159,7 @@ def _trace(kernel: Kernel, blocks: NDArray[np.int64], recording: Recording, prob
         stopped="" if problem is None else str(problem),
         waited=isinstance(problem, Endless),
         dropped=recording.dropped,
+        rounds=recording.rounds,
         notes=notes,
         mbarrier_log=recording.mbarrier_log(warps_of(kernel, blocks)),
         bulk_extents=recording.bulk_extents,

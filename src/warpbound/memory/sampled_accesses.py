@@ -16,6 +16,7 @@ from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
 from warpbound.memory.requests import Cost, SectorList
 from warpbound.memory.reuse import PAGE_B, pages
 from warpbound.native_loops import accesses as native
+from warpbound.program.instruction import Instruction
 from warpbound.program.kernel import Program
 from warpbound.quick_dataclasses import dataclass
 
@@ -90,32 +91,40 @@ def spaces(
     global_, local, shared, texture = (
         trace.accesses.get(name, NOTHING) for name in ("global", "local", "shared", "texture")
     )
-    stands_for = _kept_for(trace, (global_, local, shared, texture), warp_weight, len(code))
+    of_global, of_local, of_shared, of_texture = _kept_for(trace, (global_, local, shared, texture), warp_weight, code)
 
-    def space(accesses: Accesses, cost: Cost) -> Space:
+    def space(accesses: Accesses, cost: Cost, stands_for: Reals) -> Space:
         weight = accesses.repeated(warp_weight[accesses.warp])
         return Space(accesses, cost, weight * stands_for[accesses.instruction])
 
     words = requests.local_words(local, code, _local_bases(program, trace, plan, machine))
     return Spaces(
-        space(global_, requests.global_cost(global_, code)),
-        space(local, requests.global_cost(local, code)),
-        space(words, requests.global_cost(words, code, widest=4)),
-        space(shared, requests.shared_cost(shared, code, machine.arch)),
-        space(texture, requests.global_cost(texture, code)),
+        space(global_, requests.global_cost(global_, code), of_global),
+        space(local, requests.global_cost(local, code), of_local),
+        space(words, requests.global_cost(words, code, widest=4), of_local),
+        space(shared, requests.shared_cost(shared, code, machine.arch), of_shared),
+        space(texture, requests.global_cost(texture, code), of_texture),
     )
 
 
-def _kept_for(trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals, size: int) -> Reals:
-    """Accesses that each kept one represents, by active lanes, (instructions,): 1 if all were kept."""
+def _kept_for(
+    trace: Trace, recorded: tuple[Accesses, ...], warp_weight: Reals, code: tuple[Instruction, ...]
+) -> Reals:
+    """Accesses that each kept one represents, by active lanes, (spaces, instructions): 1 if all were kept.
+
+    Both ends of a copy are recorded, each with all lanes; a generic access is recorded in one space or another.
+    """
+    size = len(code)
     if not trace.dropped:
-        return np.ones(size)
-    lanes = np.zeros(size)
-    for space in recorded:
+        return np.ones((len(recorded), size))
+    lanes = np.zeros((len(recorded), size))
+    for own, space in zip(lanes, recorded, strict=True):
         active = space.patterns.active.sum(axis=1)[space.pattern]
-        lanes += added(space.instruction, space.repeated(warp_weight[space.warp] * active), size)
+        own += added(space.instruction, space.repeated(warp_weight[space.warp] * active), size)
+    copies = np.array([x.traits.kind == "copy" for x in code] or [False])
+    kept = np.where(copies, lanes, lanes.sum(axis=0))
     took_part = warp_weight @ trace.threads
-    return np.maximum(1.0, np.divide(took_part, lanes, out=np.ones(size), where=lanes > 0))
+    return np.maximum(1.0, np.divide(took_part, kept, out=np.ones(lanes.shape), where=kept > 0))
 
 
 def _local_bases(program: Program, trace: Trace, plan: Schedule, machine: Facts) -> NDArray[np.uint64]:

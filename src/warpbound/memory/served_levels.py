@@ -1,10 +1,7 @@
 """The level that serves each sector of a sample, L1, L2 or DRAM, and the counts of the launch that follow.
 
-Source   Following a fixed random part of the lines through caches made smaller in proportion: C. Waldspurger et
-         al., "Efficient MRC construction with SHARDS", FAST 2015.
-Models   All lines are followed while they have at most SECTORS_FOLLOWED sectors; beyond that, as many as have, chosen
-         by a hash of the line, but at least LINES_FOLLOWED lines. Counts of sectors stay exact: the followed sectors
-         are scaled to them, instruction by instruction.
+Models   Sectors of all lines, or of a part of them (`followed_sectors`). Counts of sectors stay exact: the followed
+         ones are scaled to them, instruction by instruction.
 """
 
 import math
@@ -13,13 +10,13 @@ from collections.abc import Callable
 import numpy as np
 from numpy.typing import NDArray
 
-from warpbound.distinct_values import distinct
-from warpbound.emulate.trace import Trace
+from warpbound.emulate.trace import Accesses, Trace
 from warpbound.memory import dram, l2_priorities, pending_hits, requests, warp_runahead
 from warpbound.memory.block_neighbours import Grid
 from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
+from warpbound.memory.followed_sectors import SECTORS_FOLLOWED, followed, loads_of, used_rows
 from warpbound.memory.footprint import Sampled, array_of
 from warpbound.memory.gathered_data import gathering
 from warpbound.memory.hierarchy import (
@@ -44,9 +41,6 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import lane_bytes
 from warpbound.quick_dataclasses import dataclass
 
-SECTORS_FOLLOWED = 250_000
-LINES_FOLLOWED = 2048  # where each line has few sectors
-AT_MOST = 1.5  # times SECTORS_FOLLOWED, for so many lines
 WORD_B = 4  # a row of an access of local memory
 
 
@@ -224,19 +218,20 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     """Sectors through L1, L2 and DRAM."""
     spaces, machine, plan = scene
     parts = (spaces.global_, spaces.words)
-    instruction, kind, weight, warp = (
-        np.concatenate([part.accesses.instruction for part in parts]),
-        np.concatenate([part.cost.kind for part in parts]),
-        np.concatenate([part.weight for part in parts]),
-        np.concatenate([part.accesses.warp for part in parts]),
-    )
-    followed_sectors, part = _followed(parts, how.sector_limit)
-    at, block = followed_sectors.row, block_of_warp(trace)[warp]
+    size, loads = len(program.instructions), loads_of(parts, len(program.instructions))
+    sectors_of_all, share = followed(parts, how.sector_limit)
+    used, followed_sectors = used_rows(parts, sectors_of_all, share)
+    instruction = np.concatenate([part.accesses.instruction for part in parts])[used]
+    kind = np.concatenate([part.cost.kind for part in parts])[used]
+    weight = np.concatenate([part.weight for part in parts])[used]
+    warp = np.concatenate([part.accesses.warp for part in parts])[used]
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
-    size = len(program.instructions)
+    end, when = float(when.max(initial=0.0)) + 0.5, when[used]
+    at, block = followed_sectors.row, block_of_warp(trace)[warp]
     totals = np.sum([part.by_instruction(part.cost.sectors, size) for part in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
-    partly = (kind[at] == WRITE) & (followed_sectors.addresses * _bytes_of_lane(program, parts)[at] < SECTOR_B)
+    lane_B = _bytes_of_lane(program, parts)[used][at]
+    partly = (kind[at] == WRITE) & (followed_sectors.addresses * lane_B < SECTOR_B)
     weights = weight[at] * exactly
     pairs = block_sectors(followed_sectors.sector, block[at], plan.turn)
     sectors = dram.SampledSectors(followed_sectors.sector, kind[at], block[at], weights, partly, pairs)
@@ -245,29 +240,35 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
         arrays = (*arrays, local_array(program, trace, machine))
     at_once = machine.sm_count * machine.blocks_per_sm
     repeated = sum(float(part.accesses.repeated(part.cost.kind == READ).sum()) for part in parts)
-    grid = how.grid or (trace.of_blocks,)
     gathered = _gathered(gathering(program)[instruction[at]], followed_sectors.sector, arrays)
-    sample = Sampled(
-        trace.blocks, trace.of_blocks, at_once, grid, repeated / len(trace.warps), how.weights, how.of_class, gathered
-    )
+    sample = _sample(trace, how, at_once, repeated / len(trace.warps), gathered)
     bypass = np.array([requests.bypasses_l1(instruction) for instruction in program.instructions] or [False])
 
     def rows_by(own: Schedule) -> Rows:
-        rank, ahead = step_and_age(program, trace, own, warp, when)
+        rank, ahead = step_and_age(program, (trace, own), warp, (when, end))
         where = own.sm[block], own.turn[block], when.astype(np.int64), own.l1_share[block]
         return Rows(kind, ~bypass[instruction], rank, ahead, *where)
 
     rows = in_l1 = rows_by(plan)
     if gathered is not None and len(trace.blocks) < trace.of_blocks:
         in_l1 = rows_by(gathering_together(trace, machine))
-    from_l1 = near(followed_sectors, in_l1, machine, part, how.method)
+    from_l1 = near(followed_sectors, in_l1, machine, share, how.method)
     streamed = l2_priorities.streams(program.instructions)[instruction[at]]
     priority = _priority(trace, followed_sectors, arrays, streamed, how.persisting)
-    past_l1 = PastL1(followed_sectors, from_l1, rows, sectors, sample, arrays, machine, part, priority, how)
-    loads = added(instruction, (kind == READ).astype(np.float64), size)
+    past_l1 = PastL1(followed_sectors, from_l1, rows, sectors, sample, arrays, machine, share, priority, how)
     where = (instruction[at], at, followed_sectors.sector >> 2, sectors.kind, sectors.weight)
-    with_miss = _answered_with(program, trace, parts, past_l1)
+    with_miss = _answered_with(program, trace, (parts[0].accesses, sectors_of_all.row), past_l1)
     return ServedSectors(*where, past_l1, loads, with_miss, *beyond(past_l1))
+
+
+def _sample(trace: Trace, how: How, at_once: int, loads: float, gathered: NDArray[np.bool_] | None) -> Sampled:
+    """The sampled blocks among those of the grid. A persistent block is as many blocks as it has rounds: each reaches
+    other data."""
+    of_blocks, grid, weights = trace.of_blocks, how.grid or (trace.of_blocks,), how.weights
+    if trace.rounds > 1:
+        of_blocks = round(of_blocks * trace.rounds)
+        grid, weights = (of_blocks,), None if weights is None else weights * trace.rounds
+    return Sampled(trace.blocks, of_blocks, at_once, grid, loads, weights, how.of_class, gathered)
 
 
 def _gathered(own: NDArray[np.bool_], sector: NDArray[np.int64], arrays: dram.Arrays) -> NDArray[np.bool_] | None:
@@ -288,10 +289,15 @@ def _priority(
     return l2_priorities.of_arrays(array_of(sectors.sector, arrays), streamed, persisting)
 
 
-def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], past_l1: PastL1) -> NDArray[np.int64]:
-    """As of `ServedSectors`: for loads of global memory, by the longest recorded warp's waits."""
-    at, accesses = past_l1.sectors.row, parts[0].accesses
-    own = np.flatnonzero((past_l1.rows.kind[at] == READ) & (at < len(accesses.warp)))
+def _answered_with(
+    program: Program, trace: Trace, in_global: tuple[Accesses, NDArray[np.int64]], past_l1: PastL1
+) -> NDArray[np.int64]:
+    """As of `ServedSectors`: for loads of global memory, by the longest recorded warp's waits.
+
+    in_global : the accesses of global memory; the row of each followed sector among these and others behind them.
+    """
+    at, (accesses, among_all) = past_l1.sectors.row, in_global
+    own = np.flatnonzero((past_l1.rows.kind[at] == READ) & (among_all < len(accesses.warp)))
     result = np.arange(len(at))
     if not trace.streams or not past_l1.near.hit[own].any():
         return result
@@ -299,7 +305,7 @@ def _answered_with(program: Program, trace: Trace, parts: tuple[Space, Space], p
     recorded[accesses.instruction] = True
     stream = max(trace.streams.values(), key=len)
     warp = accesses.warp.astype(np.int64)
-    when = moments(warp, np.bincount(warp)).astype(np.int64)[at[own]]
+    when = moments(warp, np.bincount(warp)).astype(np.int64)[among_all[own]]
     resident = (past_l1.rows.turn * past_l1.machine.sm_count + past_l1.rows.sm)[at[own]]
     way_of_warp = pending_hits.access_order(program.instructions, stream, recorded)
     sectors, rank, hit = past_l1.sectors.sector[own], past_l1.rows.rank[at[own]], past_l1.near.hit[own]
@@ -327,46 +333,26 @@ def beyond(past_l1: PastL1) -> tuple[Levels, dram.DramTraffic]:
 
 
 def step_and_age(
-    program: Program, trace: Trace, plan: Schedule, warp: NDArray[np.int32], when: NDArray[np.float64]
+    program: Program,
+    scene: tuple[Trace, Schedule],
+    warp: NDArray[np.int32],
+    when_and_end: tuple[NDArray[np.float64], float],
 ) -> tuple[NDArray[np.int64], Callable[[float], NDArray[np.int64]] | None]:
     """Rank in time of every row when warps keep step, and a function of the rank when a share of them leads.
 
-    warp : of each row. when : time of the row in step, since that warp began. With barriers, warps of a block keep
-    step: the function is None.
+    warp : of each row. when_and_end : time of the row in step, since that warp began; a time behind all rows. With
+    barriers, warps of a block keep step: the function is None.
     """
+    (trace, plan), (when, end) = scene, when_and_end
     in_step = order_of_rows(trace, plan, warp, when)
     if any(instruction.traits.waits_for for instruction in program.instructions):
         return in_step, None
 
     def ahead(leaders: float) -> NDArray[np.int64]:
         generation = generations(trace, plan, leaders)[warp]
-        delayed = warp_runahead.delayed(when, generation, float(when.max(initial=0.0)) + 0.5)
-        return order_of_rows(trace, plan, warp, delayed)
+        return order_of_rows(trace, plan, warp, warp_runahead.delayed(when, generation, end))
 
     return in_step, ahead
-
-
-def _followed(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]:
-    """The sectors to follow, and their share of all lines."""
-    count = sum(int(part.cost.sectors.sum()) for part in parts)
-    part = min(1.0, most / max(1, count))
-    result = _sectors(parts, part)
-    if part == 1:
-        return result, part
-    lines = len(distinct(result.sector >> 2)) / part
-    share = min(1.0, AT_MOST * part, max(part, LINES_FOLLOWED / max(1.0, lines)))
-    return (_sectors(parts, share), share) if share > part else (result, part)
-
-
-def _sectors(parts: tuple[Space, Space], part: float) -> SectorList:
-    """Sectors of that share of the lines; rows of the second space are numbered after those of the first."""
-    first, second = (space.sectors(part) for space in parts)
-    rows = len(parts[0].weight)
-    return SectorList(
-        np.concatenate([first.row, second.row + rows]),
-        np.concatenate([first.sector, second.sector]),
-        np.concatenate([first.addresses, second.addresses]),
-    )
 
 
 def _ratio(above: Reals, below: Reals) -> Reals:
