@@ -70,8 +70,8 @@ def __getattr__(name: str) -> Any:
     if name in _PACKAGES:
         return import_module(f"warpbound.{name}")
     if name in _HOMES:
-        home, there = _HOMES[name]
-        return getattr(import_module(f"warpbound.{home}"), there)
+        home, module = _HOMES[name]
+        return getattr(import_module(f"warpbound.{home}"), module)
     raise AttributeError(f"module 'warpbound' has no attribute {name!r}")
 
 

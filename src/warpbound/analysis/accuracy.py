@@ -46,8 +46,8 @@ class Accuracy(msgspec.Struct, frozen=True):
 
 def expected(gpu: str, bottleneck: str) -> Kind | None:
     """Accuracy for this board and bottleneck; None where fewer than FEWEST launches were measured."""
-    mine = (kind for kind in _accuracy().kinds if (kind.gpu, kind.bottleneck) == (gpu, bottleneck))
-    return next((kind for kind in mine if kind.n >= FEWEST), None)
+    kinds = (kind for kind in _accuracy().kinds if (kind.gpu, kind.bottleneck) == (gpu, bottleneck))
+    return next((kind for kind in kinds if kind.n >= FEWEST), None)
 
 
 def form(binds: str) -> Form:

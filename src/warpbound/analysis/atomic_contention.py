@@ -32,13 +32,13 @@ def hottest_updates(program: Program, trace: Trace, sample: Sample) -> float:
     atomic = [index for index, instruction in enumerate(program.instructions) if instruction.traits.is_global_atomic]
     if accesses is None or not atomic:
         return 0.0
-    mine = np.flatnonzero(np.isin(accesses.instruction, atomic))
-    block = trace.warps[accesses.warp[mine], 0]
-    own = accesses.rows(mine)
+    atomics = np.flatnonzero(np.isin(accesses.instruction, atomic))
+    block = trace.warps[accesses.warp[atomics], 0]
+    own = accesses.rows(atomics)
     row, lane = np.nonzero(own.active)
     if not len(row):
         return 0.0
-    each = np.array([_of_one_lane(instruction) for instruction in program.instructions])[accesses.instruction[mine]]
+    each = np.array([_of_one_lane(instruction) for instruction in program.instructions])[accesses.instruction[atomics]]
     row, sector, count = steps(row, own.addresses[row, lane], each)
     which, several = _lines(sector)
     count = np.where(several, np.maximum(count, SECTOR_STEPS), count)

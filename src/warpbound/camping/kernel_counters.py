@@ -125,8 +125,8 @@ def _first_accesses(pattern: Pattern, machine: Machine, home: NDArray[np.int64])
     for block in range(blocks):
         warp = block * pattern.block_warps
         own = np.arange(first_request[warp], first_request[warp + 1])[: partition_at.shape[1]]
-        there = pattern.transactions[own] > 0
-        partition_at[block, np.flatnonzero(there)] = home[first_transaction[own[there]]]
+        issued = pattern.transactions[own] > 0
+        partition_at[block, np.flatnonzero(issued)] = home[first_transaction[own[issued]]]
     return partition_at
 
 

@@ -112,18 +112,18 @@ def predict(
     from warpbound.model_inputs.partition_runs import read
     from warpbound.report.camping import band_text
 
-    there = gpu(board)
+    on_gpu = gpu(board)
     words = Words(counters={name: options.pop(name) for name in COUNTERS}, **options)
-    table = read(data) if data else benchmarks_of(there)
-    title, ran = _run(file, there, words) if file else ("a kernel of these counters", None)
+    table = read(data) if data else benchmarks_of(on_gpu)
+    title, ran = _run(file, on_gpu, words) if file else ("a kernel of these counters", None)
     counts = _from_run(ran, words) if ran else _from_counters(words)
-    entry = predicted(counts, there, table, equation, ran.proof if ran else None)
+    entry = predicted(counts, on_gpu, table, equation, ran.proof if ran else None)
     if ran:
         entry = msgspec.structs.replace(entry, notes=[*entry.notes, *ran.notes])
     if form == "html":
         from warpbound.report.html import camping_page
 
-        write(camping_page(entry, f"{title} on {there.name}", ran, command_line()), out)
+        write(camping_page(entry, f"{title} on {on_gpu.name}", ran, command_line()), out)
         return
     answer(form, entry, band_text(entry), out)
 
@@ -142,7 +142,7 @@ def _from_counters(words: Words) -> Any:
     return Measured(counts, blocks, x * y * z, words.warps, words.seconds)
 
 
-def _run(file: str, there: Any, words: Words) -> tuple[str, Any]:
+def _run(file: str, on_gpu: Any, words: Words) -> tuple[str, Any]:
     """The kernel's name, and what its blocks did on the board."""
     from warpbound.camping.kernel_counters import executed
     from warpbound.cli.request import parse_request
@@ -162,7 +162,7 @@ def _run(file: str, there: Any, words: Words) -> tuple[str, Any]:
         names = ", ".join(kernel.title for kernel in kernels)
         raise CommandError(f"{file} holds {len(kernels)} kernels ({names}).", "Name one with --kernel.")
     click.echo(f"warpbound: executing {kernels[0].title} ...", err=True)
-    return kernels[0].title, executed(kernels[0], request.launch, there)
+    return kernels[0].title, executed(kernels[0], request.launch, on_gpu)
 
 
 def _from_run(ran: Any, words: Words) -> Any:
@@ -181,10 +181,10 @@ def simulate(board: str, out: str | None) -> None:
     from warpbound.machine import gpu
     from warpbound.simulate.partitions import machine_of
 
-    there = gpu(board)
+    on_gpu = gpu(board)
     warn_without_numba()
-    rows = chain.from_iterable(with_progress(runs(machine_of(there), axis(there))))
-    write(table(there, rows), out)
+    rows = chain.from_iterable(with_progress(runs(machine_of(on_gpu), axis(on_gpu))))
+    write(table(on_gpu, rows), out)
 
 
 @campprof.command()
@@ -199,8 +199,8 @@ def validate(board: str, equation: str, form: str) -> None:
     from warpbound.report.camping import validation_entry, validation_text
     from warpbound.simulate.partitions import machine_of
 
-    there = gpu(board)
-    table, machine = benchmarks_of(there), machine_of(there)
+    on_gpu = gpu(board)
+    table, machine = benchmarks_of(on_gpu), machine_of(on_gpu)
     titled = ((kernel.name, kernel) for kernel in kernels(machine))
     results = [judged(kernel, timed(kernel, machine), table, equation) for kernel in with_progress(titled)]
     answer(form, validation_entry(results, equation), validation_text(results))

@@ -349,11 +349,11 @@ def _models(words: str) -> tuple[str, ...]:
 
 def _names(words: str, choices: Iterable[str], noun: str) -> tuple[str, ...]:
     """The names in a comma list, or all that are known. Raises CommandError for an unknown one."""
-    there = tuple(choices)
+    known_names = tuple(choices)
     if words == "all":
-        return there
+        return known_names
     names = tuple(name for name in words.split(",") if name)
-    unknown = [name for name in names if name not in there]
+    unknown = [name for name in names if name not in known_names]
     if unknown:
-        raise CommandError(f"No {noun} is called {unknown[0]!r}.", f"There are {', '.join(there)} and all.")
+        raise CommandError(f"No {noun} is called {unknown[0]!r}.", f"There are {', '.join(known_names)} and all.")
     return names

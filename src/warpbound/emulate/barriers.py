@@ -80,14 +80,14 @@ class Barriers:
     def _check(self, barrier: Barrier) -> None:
         alive = self.groups.alive
         waiting = self._per_block(barrier.lanes)
-        there = waiting
+        arrivals = waiting
         if (barrier.threads > 0).any():  # a warp counts as 32 threads once all of it that lives is there
             complete = np.repeat(~(alive & ~barrier.lanes).reshape(-1, LANES).any(axis=1), LANES)
             present = np.repeat(barrier.lanes.reshape(-1, LANES).any(axis=1), LANES)
-            there = self._per_block(barrier.lanes | (complete & present))
+            arrivals = self._per_block(barrier.lanes | (complete & present))
         all_live = self._per_block(alive)
         enough = np.where(
-            barrier.threads > 0, there + barrier.arrived >= barrier.threads, waiting + barrier.arrived >= all_live
+            barrier.threads > 0, arrivals + barrier.arrived >= barrier.threads, waiting + barrier.arrived >= all_live
         ) & (waiting + barrier.arrived > 0)
         enough &= (waiting > 0) | (barrier.arrived >= np.maximum(barrier.threads, 1))
         if not enough.any():

@@ -255,16 +255,16 @@ def block_barrier(here: Site, flow: Flow, at: int) -> Move:
         value = None if value_of is None else x.spread(np.array(np.broadcast_to(value_of(x), x.selected_lanes)))
         if here.has("ARV"):
             for number in distinct(numbers[goes]):
-                mine = goes & (numbers == number)
-                flow.barriers.arrive(int(number), x.spread(mine), int(threads[mine].max()))
+                goes_there = goes & (numbers == number)
+                flow.barriers.arrive(int(number), x.spread(goes_there), int(threads[goes_there].max()))
             return None
         if value is not None:
             flow.barriers.last_kind = "AND" if here.has("AND") else "OR"
         if lanes is not None:
             flow.groups.park(x.spread(x.active() & ~lanes), at + 1)
         for number in distinct(numbers[goes]):
-            mine = goes & (numbers == number)
-            flow.barriers.wait(int(number), x.spread(mine), at + 1, int(threads[mine].max()), value)
+            goes_there = goes & (numbers == number)
+            flow.barriers.wait(int(number), x.spread(goes_there), at + 1, int(threads[goes_there].max()), value)
         return STOP
 
     return move

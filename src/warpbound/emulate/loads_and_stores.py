@@ -264,9 +264,9 @@ def by_space(
     mask = x.mask
     try:
         for space, lanes in (("shared", shared), ("local", local), ("global", ~(shared | local))):
-            mine = lanes & taking_part
-            if some(mine):
-                x.mask = None if every(mine) else mine
+            in_space = lanes & taking_part
+            if some(in_space):
+                x.mask = None if every(in_space) else in_space
                 run_access(x, space, addresses)
     finally:
         x.mask = mask

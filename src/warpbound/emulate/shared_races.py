@@ -144,13 +144,13 @@ class _Watch:
         lanes = lanes[taking_part]
         starts = self.window.base(1)[lanes] + np.broadcast_to(addresses, len(taking_part))[taking_part].astype(np.int64)
         places = (starts[:, None] + np.arange(size)).ravel()
-        mine = _Bytes(places, np.repeat(lanes // LANES, size), np.repeat(self.intervals[lanes], size))
+        access = _Bytes(places, np.repeat(lanes // LANES, size), np.repeat(self.intervals[lanes], size))
         kind = instruction.traits.kind
         if kind in _STORES or kind in _ATOMICS:
             stored = _stored(x, instruction, size, taking_part) if kind == "store" else None
-            self.pending = mine, self.window.bytes[places].copy(), stored
+            self.pending = access, self.window.bytes[places].copy(), stored
         else:
-            self._read(mine)
+            self._read(access)
 
     def bulk(self, own: Cells, places: Cells, inside: Mask | None) -> None:
         """Bulk copies come with barriers in memory, which are not checked."""
@@ -176,53 +176,53 @@ class _Watch:
 
     # --- comparison ---
 
-    def _read(self, mine: _Bytes) -> None:
+    def _read(self, access: _Bytes) -> None:
         last = self.writes
-        conflicts = _other(last, mine) & last.changed[mine.places]
-        self._note(last, mine.where(conflicts))
-        keep, at = self.reads, mine.places
-        several = (keep.interval[at] == mine.intervals) & (keep.warp[at] != mine.warps)
-        keep.warp[at] = mine.warps
-        twice = keep.warp[at] != mine.warps  # another warp of this instruction
+        conflicts = _other(last, access) & last.changed[access.places]
+        self._note(last, access.where(conflicts))
+        keep, at = self.reads, access.places
+        several = (keep.interval[at] == access.intervals) & (keep.warp[at] != access.warps)
+        keep.warp[at] = access.warps
+        twice = keep.warp[at] != access.warps  # another warp of this instruction
         keep.warp[at[several | twice]] = SEVERAL
-        keep.at[at], keep.interval[at] = self.at, mine.intervals
+        keep.at[at], keep.interval[at] = self.at, access.intervals
 
     def settle(self) -> None:
         """Compare what the instruction has written with earlier accesses."""
         if self.pending is None:
             return
-        (mine, before, stored), self.pending = self.pending, None
-        after = self.window.bytes[mine.places]
+        (access, before, stored), self.pending = self.pending, None
+        after = self.window.bytes[access.places]
         atomic = self.chunk.kernel.program.instructions[self.at].traits.kind in _ATOMICS
         changed = before != after
-        keep, at = self.writes, mine.places
+        keep, at = self.writes, access.places
         both_atomic = keep.atomic[at] & atomic
-        self._note(keep, mine.where(_other(keep, mine) & changed & ~both_atomic))
-        self._note(self.reads, mine.where(_other(self.reads, mine) & changed))
-        keep.warp[at] = mine.warps
+        self._note(keep, access.where(_other(keep, access) & changed & ~both_atomic))
+        self._note(self.reads, access.where(_other(self.reads, access) & changed))
+        keep.warp[at] = access.warps
         if stored is not None:  # two warps of this instruction store different bytes
-            keep.at[at], keep.interval[at] = self.at, mine.intervals
-            self._note(keep, mine.where((keep.warp[at] != mine.warps) & (stored != after)))
-        keep.at[at], keep.interval[at], keep.atomic[at] = self.at, mine.intervals, atomic
+            keep.at[at], keep.interval[at] = self.at, access.intervals
+            self._note(keep, access.where((keep.warp[at] != access.warps) & (stored != after)))
+        keep.at[at], keep.interval[at], keep.atomic[at] = self.at, access.intervals, atomic
         keep.changed[at] = changed
 
-    def _note(self, last: _Last, mine: _Bytes) -> None:
+    def _note(self, last: _Last, access: _Bytes) -> None:
         """Keep the first race of each pair of instructions."""
-        earlier, rows = np.unique(last.at[mine.places], return_index=True)
+        earlier, rows = np.unique(last.at[access.places], return_index=True)
         for first, row in zip(earlier.tolist(), rows.tolist(), strict=True):
-            place, size = int(mine.places[row]), self.window.size
+            place, size = int(access.places[row]), self.window.size
             warps = self.chunk.kernel.lanes_per_block // LANES
             other = int(last.warp[place])
-            pair = (other % warps if other >= 0 else other, int(mine.warps[row]) % warps)
+            pair = (other % warps if other >= 0 else other, int(access.warps[row]) % warps)
             block = int(self.chunk.blocks[place // size])
             self.races.setdefault((first, self.at), Race(first, self.at, pair, place % size, block))
 
 
-def _other(last: _Last, mine: _Bytes) -> Mask:
+def _other(last: _Last, access: _Bytes) -> Mask:
     """Which bytes another warp accessed in the same interval."""
-    at = mine.places
+    at = access.places
     return np.asarray(
-        (last.interval[at] == mine.intervals) & (last.warp[at] != mine.warps) & (last.warp[at] != NOBODY)
+        (last.interval[at] == access.intervals) & (last.warp[at] != access.warps) & (last.warp[at] != NOBODY)
     )
 
 

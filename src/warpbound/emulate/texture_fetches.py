@@ -198,8 +198,8 @@ def _by_object(
     taking_part, mask = x.active(), x.mask
     try:
         for number in distinct(numbers[taking_part]):
-            mine = taking_part & (numbers == number)
-            x.mask = None if every(mine) else mine
+            of_object = taking_part & (numbers == number)
+            x.mask = None if every(of_object) else of_object
             texture = x.image.textures.get(int(number))
             if texture is None or not _fits(form, texture):
                 missing()

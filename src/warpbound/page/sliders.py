@@ -65,11 +65,11 @@ def whole_slider(key: str, label: str, unit: str, value: float, ends: tuple[floa
 
 def input_controls(prefix: str, inputs: Any, words: Mapping[str, tuple[str, str]]) -> list[Control]:
     """One for each symbol of a model that `words` names: symbol -> label and unit."""
-    there = {field.name for field in fields(inputs)}
+    symbols = {field.name for field in fields(inputs)}
     return [
         real_slider(f"{prefix}.{name}", label, unit, float(getattr(inputs, name)) / SCALES.get(unit, 1.0))
         for name, (label, unit) in words.items()
-        if name in there
+        if name in symbols
     ]
 
 

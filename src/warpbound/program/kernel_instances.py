@@ -49,15 +49,15 @@ class Kernels:
             f"{kernel.qualified}<>" for kernel in self.signatures if kernel.defaulted and kernel.qualified not in names
         )
 
-    def missing(self, there: Collection[str]) -> list[Signature]:
+    def missing(self, compiled_names: Collection[str]) -> list[Signature]:
         """The kernel templates without an instance among the plain names `there`."""
         templates = (kernel for kernel in self.signatures if kernel.template and "<" not in kernel.name)
         by_name = {kernel.qualified: kernel for kernel in templates}
-        return [kernel for name, kernel in by_name.items() if name not in there]
+        return [kernel for name, kernel in by_name.items() if name not in compiled_names]
 
-    def notes(self, there: Collection[str]) -> tuple[str, ...]:
+    def notes(self, compiled_names: Collection[str]) -> tuple[str, ...]:
         """Notes on kernels that nothing instantiates, with the options that would add them."""
-        left_out = self.missing(there)
+        left_out = self.missing(compiled_names)
         if not left_out:
             return ()
         names = [kernel.qualified for kernel in left_out]

@@ -193,8 +193,8 @@ def _files(place: Path) -> dict[str, tuple[int, int]]:
     """Size and time of change of every file, by its path from there."""
     files, folders = {}, [(str(place), "")]
     while folders:  # thousands of files, at every start
-        there, within = folders.pop()
-        with os.scandir(there) as entries:
+        current, within = folders.pop()
+        with os.scandir(current) as entries:
             for entry in entries:
                 if entry.is_dir():
                     folders.append((entry.path, f"{within}{entry.name}/"))

@@ -62,9 +62,9 @@ class Job:
         if source.unread_line is not None:
             notes += (f"line {source.unread_line}: host code that is not understood; a launch in it may be overlooked",)
         if not self.options.instance:
-            kernels, there = Kernels(source.kernels, source.instances, source.deduced), with_code(output.cubin)
-            notes += kernels.notes(there)
-            notes += tuple(_not_deduced(name) for name in source.deduced if name not in there)
+            kernels, compiled_names = Kernels(source.kernels, source.instances, source.deduced), with_code(output.cubin)
+            notes += kernels.notes(compiled_names)
+            notes += tuple(_not_deduced(name) for name in source.deduced if name not in compiled_names)
         titles = {mangled: name for mangled, name in output.titles.items() if "(" not in name}  # sums are demangled
         return Compiled(
             output.cubin, titles, overloads(source.kernels), spills(output.log), (*self.lookup.notes, *notes),

@@ -58,10 +58,10 @@ def release(name: str) -> Release:
     for each in every:
         if each.name == name:
             return each
-    there = f" Installed are {', '.join(each.name for each in every)}." if every else ""
+    hint = f" Installed are {', '.join(each.name for each in every)}." if every else ""
     extra = "nvrtc11" if name.startswith("11.") else "nvrtc12"
     exact = f" nvidia-cuda-nvrtc-cu{name.partition('.')[0]}=={name}.*"
-    raise MissingTool(f"NVRTC {name} is not installed.{there}", install(extra) + exact)
+    raise MissingTool(f"NVRTC {name} is not installed.{hint}", install(extra) + exact)
 
 
 @cache

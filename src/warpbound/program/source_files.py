@@ -161,9 +161,9 @@ def _from_runner(
         except WarpboundError:
             continue
         note = INCLUDED.format(runner=os.path.relpath(runner), file=source.name)
-        mine = [each for each in every if plain_name(each.name).rpartition("::")[2] in own]
-        if mine:
-            return tuple(replace(each, source=text, assumed=(note, *each.assumed)) for each in mine)
+        of_source = [each for each in every if plain_name(each.name).rpartition("::")[2] in own]
+        if of_source:
+            return tuple(replace(each, source=text, assumed=(note, *each.assumed)) for each in of_source)
     return ()
 
 

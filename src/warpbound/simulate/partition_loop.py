@@ -166,9 +166,9 @@ def advance_warp(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:
 
 def has_room(m: Any, at: Parts, of: Sizes, warp: int) -> bool:
     """Whether the SM can have the next request's transactions in flight too; an oversized request is issued alone."""
-    request, there = m[at.request + warp], m[at.sm_in_flight + m[at.sm + warp]]
+    request, in_flight = m[at.request + warp], m[at.sm_in_flight + m[at.sm + warp]]
     more = m[at.request_first + request + 1] - m[at.request_first + request]
-    return bool(there == 0 or there + more <= of.in_flight)
+    return bool(in_flight == 0 or in_flight + more <= of.in_flight)
 
 
 def issue(m: Any, at: Parts, of: Sizes, warp: int, time: int) -> None:

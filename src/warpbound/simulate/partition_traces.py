@@ -89,9 +89,9 @@ def _between(
     executions = trace.executed.sum(axis=1)
     ends = np.cumsum(each)
     for warp, (end, count) in enumerate(zip(ends.tolist(), each.tolist(), strict=True)):
-        mine = slice(end - count, end)
+        entries = slice(end - count, end)
         gaps = executions[warp] // max(1, count) * ISSUE_CYCLES
-        cycles[mine], barrier[mine] = period.get(instruction[mine].tobytes(), (gaps, False))
+        cycles[entries], barrier[entries] = period.get(instruction[entries].tobytes(), (gaps, False))
     return cycles, barrier
 
 

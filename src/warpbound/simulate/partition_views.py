@@ -70,9 +70,9 @@ def queued(run: Outcome, seconds: NDArray[np.float64]) -> Whole:
     moment = np.rint(seconds * FEMTO)
     table = np.zeros((len(moment), run.machine.partitions), np.int64)
     for home in range(run.machine.partitions):
-        mine = run.partition == home
-        came = np.searchsorted(np.sort(run.arrived[mine]), moment, side="right")
-        table[:, home] = came - np.searchsorted(np.sort(run.served[mine]), moment, side="right")
+        at_partition = run.partition == home
+        came = np.searchsorted(np.sort(run.arrived[at_partition]), moment, side="right")
+        table[:, home] = came - np.searchsorted(np.sort(run.served[at_partition]), moment, side="right")
     return table
 
 

@@ -71,17 +71,17 @@ def choices(rows: Any) -> tuple[list[tuple[str, str]], list[str], list[str]]:
 def plane(rows: Any, choice: Choice) -> Plane:
     """The points that have both quantities, and those on their Pareto front."""
     columns = columns_of(rows)
-    mine = subjects_of(columns) == f"{choice.source}\0{choice.launch}"
+    of_choice = subjects_of(columns) == f"{choice.source}\0{choice.launch}"
     if choice.gpu:
-        mine &= columns["gpu"] == choice.gpu
-    drawable = mine & ~np.isnan(columns[choice.x]) & ~np.isnan(columns[choice.y])
+        of_choice &= columns["gpu"] == choice.gpu
+    drawable = of_choice & ~np.isnan(columns[choice.x]) & ~np.isnan(columns[choice.y])
     places = np.flatnonzero(drawable)
     at = np.stack([columns[name] * described(name)[2] for name in (choice.x, choice.y)])
     boards = {gpu: at[:, drawable & (columns["gpu"] == gpu)] for gpu in dict.fromkeys(columns["gpu"][places])}
     front = front_points(columns, places, (choice.x, choice.y), OBJECTIVES) if len(places) else []
     rows_of = {int(point): row for row, point in enumerate(columns["point"])}
     front_at = at[:, [rows_of[point.point] for point in front]]
-    return Plane(choice, boards, front, front_at, int(mine.sum()) - len(places))
+    return Plane(choice, boards, front, front_at, int(of_choice.sum()) - len(places))
 
 
 def described(name: str) -> tuple[str, str, float]:

@@ -125,8 +125,8 @@ def _ceiling(x: Flow) -> Array:
         np.shape(x.in_step),
         *(np.shape(v) for q in x.queues.values() for v in (q.demand, q.wait, q.newcomers)),
     )
-    there = np.maximum(x.residence, x.in_step)
-    limits = [np.divide(x.population, there), *(_inverse(queue.demand) for queue in x.queues.values())]
+    residence = np.maximum(x.residence, x.in_step)
+    limits = [np.divide(x.population, residence), *(_inverse(queue.demand) for queue in x.queues.values())]
     return np.array(np.broadcast_to(np.minimum.reduce(np.broadcast_arrays(*limits)), shape))
 
 
@@ -142,8 +142,8 @@ def _allowed(x: Flow, queues: tuple[dict[str, int], Queue], rate: Array) -> NDAr
     waits = _waiting(queue, rate)
     if rate.ndim < waits.ndim - 1:
         waits = waits[:, 0]
-    there = x.residence + sum(waits, np.zeros(()))  # one after the other
-    fits = rate * there <= x.population
+    residence = x.residence + sum(waits, np.zeros(()))  # one after the other
+    fits = rate * residence <= x.population
     for space in x.spaces.values():
         behind = waits[numbers[space.behind]] if space.behind in numbers else 0.0
         fits = fits & (rate * np.multiply(space.per_block, space.hold + behind / space.times) <= space.room)

@@ -58,7 +58,7 @@ def _filled(template: str, parts: Parts) -> str:
 def _overview(validation: Validation) -> Parts:
     launches = [r for r in validation.results if r.kind == "judged" and r.error(HEADLINE) is not None]
     own = {about.name: [r for r in launches if r.corpus == about.name] for about in validation.corpora}
-    rows = (f"| [{name}]({FOLDER}/{name}.md) | {_summary(mine)} |" for name, mine in own.items())
+    rows = (f"| [{name}]({FOLDER}/{name}.md) | {_summary(of_corpus)} |" for name, of_corpus in own.items())
     misses = (_miss(result, f"{result.corpus}, ") for result in worst(validation.results))
     with_bound = list(filter(is_judged, launches))
     by_resource = {r.binds: [x for x in with_bound if x.binds == r.binds] for r in with_bound}
@@ -166,9 +166,9 @@ def _intervals(validation: Validation) -> Parts:
         edges = f"{form.faster:.2f} | {form.slower:.2f}"
         classes.append(f"| {form.binds or 'all'} | {form.launches} | {len(form.groups)} | {edges} | {shares} |")
     for about in validation.corpora:
-        if mine := [r for r in rows if r.corpus == about.name]:
-            kinds = len({(r.gpu, r.kernel) for r in mine})
-            corpora.append(f"| {about.name} | {len(mine)} | {kinds} | {_inside_and_width(mine)} |")
+        if of_corpus := [r for r in rows if r.corpus == about.name]:
+            kinds = len({(r.gpu, r.kernel) for r in of_corpus})
+            corpora.append(f"| {about.name} | {len(of_corpus)} | {kinds} | {_inside_and_width(of_corpus)} |")
     return {"classes": classes, "corpora": corpora}
 
 

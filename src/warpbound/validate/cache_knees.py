@@ -79,17 +79,17 @@ def knee_comparisons(results: Sequence[Result]) -> Iterator[KneeComparison]:
     """Every plateau and knee of the boards of CURVES, from all rows of the corpora that were run as a whole."""
     for name in CURVES:
         swept = corpus(name)
-        mine = [r for r in results if r.corpus == name]
-        if len(mine) == len(swept.rows):
+        of_corpus = [r for r in results if r.corpus == name]
+        if len(of_corpus) == len(swept.rows):
             for gpu in dict.fromkeys(row.gpu for row in swept.rows):
-                yield from _of_board(name, gpu, *curves(swept, mine, gpu))
+                yield from _of_board(name, gpu, *curves(swept, of_corpus, gpu))
 
 
 def curves(swept: Corpus, results: Sequence[Result], gpu: str) -> tuple[Curve, Curve]:
     """(kB, GB/s) as measured and as predicted of one board; results in the order of the rows."""
-    mine = [(row, r) for row, r in zip(swept.rows, results, strict=True) if row.gpu == gpu]
-    measured_curve = [(float(row.words["kB"]), float(row.words["GB/s"])) for row, _ in mine]
-    times = [r.measured / (r.seconds[HEADLINE] or inf) for _, r in mine]
+    of_board = [(row, r) for row, r in zip(swept.rows, results, strict=True) if row.gpu == gpu]
+    measured_curve = [(float(row.words["kB"]), float(row.words["GB/s"])) for row, _ in of_board]
+    times = [r.measured / (r.seconds[HEADLINE] or inf) for _, r in of_board]
     return measured_curve, [(size, rate * time) for (size, rate), time in zip(measured_curve, times, strict=True)]
 
 

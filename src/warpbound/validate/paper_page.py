@@ -72,16 +72,16 @@ def _times(
     return by_model
 
 
-def _median(mine: Sequence[tuple[Result, float]]) -> float:
+def _median(errors: Sequence[tuple[Result, float]]) -> float:
     """Of the absolute error; infinite without rows."""
-    return float(np.median([abs(s / r.measured - 1.0) for r, s in mine])) if mine else float("inf")
+    return float(np.median([abs(s / r.measured - 1.0) for r, s in errors])) if errors else float("inf")
 
 
-def _tau(mine: Sequence[tuple[Result, float]]) -> str:
+def _tau(errors: Sequence[tuple[Result, float]]) -> str:
     """Mean over corpora and boards of the order of pairs that differ by a tenth."""
     taus = []
-    for group in dict.fromkeys((r.corpus, r.gpu) for r, _ in mine):
-        pairs = [(s, r.measured) for r, s in mine if (r.corpus, r.gpu) == group and s > 0]
+    for group in dict.fromkeys((r.corpus, r.gpu) for r, _ in errors):
+        pairs = [(s, r.measured) for r, s in errors if (r.corpus, r.gpu) == group and s > 0]
         predicted_s, measured_s = np.array(pairs, dtype=float).reshape(-1, 2).T
         taus.append(kendall_tau(predicted_s, measured_s))
     own = [value for value in taus if value is not None]

@@ -110,10 +110,10 @@ def digest(corpus: Corpus) -> str:
 def lines(results: Sequence[Result]) -> Iterator[ScoreLine]:
     """Scores by corpus, GPU, kind of rows, kernel and model; `all` kernels first."""
     for corpus, gpu, kind in _distinct((r.corpus, r.gpu, r.kind) for r in results):
-        mine = [r for r in results if (r.corpus, r.gpu, r.kind) == (corpus, gpu, kind)]
-        kernels = [kernel for (kernel,) in _distinct((r.kernel,) for r in mine)]
+        of_kind = [r for r in results if (r.corpus, r.gpu, r.kind) == (corpus, gpu, kind)]
+        kernels = [kernel for (kernel,) in _distinct((r.kernel,) for r in of_kind)]
         for kernel in (ALL, *(kernels if len(kernels) > 1 else ())):
-            rows = [r for r in mine if kernel in (ALL, r.kernel)]
+            rows = [r for r in of_kind if kernel in (ALL, r.kernel)]
             for model in MODELS:
                 if result := _score(rows, model):
                     yield ScoreLine(corpus, gpu, kernel, kind, model, result, any(r.proxy for r in rows))

@@ -30,9 +30,9 @@ def text(validation: Validation) -> Iterator[RenderableType]:
     for about in validation.corpora:
         yield Text(f"{about.name}: {about.about}", "bold cyan")
         for kind, words in KINDS.items():
-            mine = [x for x in validation.lines if (x.corpus, x.kind, x.kernel) == (about.name, kind, ALL)]
-            for gpu in dict.fromkeys(line.gpu for line in mine):
-                yield _board(gpu, words, [line for line in mine if line.gpu == gpu])
+            lines = [x for x in validation.lines if (x.corpus, x.kind, x.kernel) == (about.name, kind, ALL)]
+            for gpu in dict.fromkeys(line.gpu for line in lines):
+                yield _board(gpu, words, [line for line in lines if line.gpu == gpu])
         if power := [line for line in validation.power_lines if line.corpus == about.name]:
             yield _power(power)
     for result in (r for r in validation.results if r.refused):

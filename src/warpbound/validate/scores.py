@@ -83,8 +83,8 @@ def regret(predicted_s: Array, measured_s: Array, groups: Sequence[object], k: i
     """Mean over groups of more than k choices: the best of the k predicted best over the best, less one."""
     lost = []
     for group in {group: None for group in groups if group}:
-        mine = np.array([g == group for g in groups])
-        if mine.sum() > k:
-            best_predicted = np.argsort(predicted_s[mine], kind="stable")[:k]
-            lost.append(measured_s[mine][best_predicted].min() / measured_s[mine].min() - 1.0)
+        of_group = np.array([g == group for g in groups])
+        if of_group.sum() > k:
+            best_predicted = np.argsort(predicted_s[of_group], kind="stable")[:k]
+            lost.append(measured_s[of_group][best_predicted].min() / measured_s[of_group].min() - 1.0)
     return float(np.mean(lost)) if lost else None

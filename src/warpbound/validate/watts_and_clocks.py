@@ -83,9 +83,9 @@ def power_rows(
 def power_lines(rows: Sequence[PowerRow]) -> Iterator[PowerLine]:
     """Scores by corpus and board; of all boards last."""
     for corpus in dict.fromkeys(row.corpus for row in rows):
-        mine = [row for row in rows if row.corpus == corpus]
-        for board in (*dict.fromkeys(row.gpu for row in mine), ALL):
-            yield _line(corpus, board, [row for row in mine if board in (ALL, row.gpu)])
+        of_corpus = [row for row in rows if row.corpus == corpus]
+        for board in (*dict.fromkeys(row.gpu for row in of_corpus), ALL):
+            yield _line(corpus, board, [row for row in of_corpus if board in (ALL, row.gpu)])
 
 
 def power_row(corpus: Corpus, row: Row, reading: Reading) -> PowerRow:

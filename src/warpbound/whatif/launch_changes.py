@@ -76,10 +76,10 @@ def more_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[
         yield from _filled(work, place, residency)
         return
     full = residency.fitting_blocks_per_sm * residency.warps_per_sm / residency.blocks_per_sm
-    there = _with(place, min(2 * place.warps_per_sm, full))
+    new_place = _with(place, min(2 * place.warps_per_sm, full))
     why = f"the grid fills {residency.blocks_per_sm} of the {residency.fitting_blocks_per_sm} blocks an SM can hold"
-    yield Alternative(HALVED, why, _shared_out(work, 2), there, apart=2.0)
-    yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), there, work_share=2.0)
+    yield Alternative(HALVED, why, _shared_out(work, 2), new_place, apart=2.0)
+    yield Alternative(DOUBLED, why, replace(work, warps=2 * work.warps), new_place, work_share=2.0)
 
 
 def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterator[Alternative]:
@@ -95,12 +95,12 @@ def larger_blocks(work: Workload, place: Place, residency: Residency) -> Iterato
     before, after = ceil(threads / WARP), THREADS // WARP
     full = threads / (WARP * before)
     then, blocks = residency.with_threads(THREADS), ceil(warps * full / after)
-    there = replace(place, warps_per_sm=float(then.warps_per_sm), warps_per_block=after,
+    new_place = replace(place, warps_per_sm=float(then.warps_per_sm), warps_per_block=after,
                     active_sms=active_sms(blocks, place.gpu.value("sm_count")))  # fmt: skip
     capacity = f"of which an SM holds {residency.blocks_per_sm}, {residency.warps_per_sm} warps"
     idle = f", and {WARP * before - threads} lanes of a warp are idle" if full < 1 else ""
     why = f"{warps / before:.0f} blocks are started, {capacity}{idle}"
-    yield Alternative(f"{THREADS} {LARGER} {threads}", why, _in_full_warps(work, full), there, 1 / full)
+    yield Alternative(f"{THREADS} {LARGER} {threads}", why, _in_full_warps(work, full), new_place, 1 / full)
 
 
 def _in_full_warps(work: Workload, full: float) -> Workload:
@@ -127,9 +127,9 @@ def _filled(work: Workload, place: Place, residency: Residency) -> Iterator[Alte
     why = f"{leave} {sms - blocks:.0f} of {sms:.0f} SMs idle"
     for each in dict.fromkeys((1, residency.fitting_blocks_per_sm)):
         times = each * sms / blocks
-        there = replace(_with(place, each * per_block), active_sms=sms)
+        new_place = replace(_with(place, each * per_block), active_sms=sms)
         change = f"{each * sms:.0f} blocks with 1/{times:.4g} of the work each ({FILL})"
-        yield Alternative(change, why, _shared_out(work, times), there, apart=times)
+        yield Alternative(change, why, _shared_out(work, times), new_place, apart=times)
     yield Alternative(DOUBLED, why, replace(work, warps=2 * (work.warps or 0.0)), place, work_share=2.0)
 
 

@@ -55,10 +55,10 @@ def items(work: Workload, place: Place, residency: Residency | None) -> Iterator
     """Independent items side by side in a warp, in ascending degree."""
     for degree in DEGREES:
         registers = (degree - 1) * (registers_of_loads(work) + SUM)
-        if (there := _holding(place, residency, registers)) is not None:
+        if (new_place := _holding(place, residency, registers)) is not None:
             why = f"each warp waits once for {degree} items instead of {_times(degree)}"
             change = ITEMS.format(times=TIMES[degree], degree=degree)
-            yield Alternative(change, why, interleaved(work, degree), there, float(degree))
+            yield Alternative(change, why, interleaved(work, degree), new_place, float(degree))
 
 
 def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator[Alternative]:
@@ -66,12 +66,12 @@ def ahead(work: Workload, place: Place, residency: Residency | None) -> Iterator
     waits = len(work.phases)
     for degree in DEGREES if waits > 1 else ():
         registers = (degree - 1) * registers_of_loads(work)
-        there = _holding(place, residency, registers)
-        if there is None or degree > 2 and degree > waits:
+        new_place = _holding(place, residency, registers)
+        if new_place is None or degree > 2 and degree > waits:
             return
         early = fewer_waits(work, degree)
         why = f"a warp waits for loads {_times(len(early.phases))} instead of {_times(waits)}"
-        yield Alternative(AHEAD.format(times=TIMES[degree]), why, early, there, apart=float(degree))
+        yield Alternative(AHEAD.format(times=TIMES[degree]), why, early, new_place, apart=float(degree))
 
 
 def _times(count: int) -> str:

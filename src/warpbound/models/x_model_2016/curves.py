@@ -46,8 +46,8 @@ class Terms:
 
 def locality(x: Inputs) -> NDArray[np.float64]:
     """alpha - 1, the exponent of the miss rate; 0 without a cache."""
-    there = np.greater(x.cache_capacity, 0)
-    return np.where(there, np.subtract(x.alpha, 1.0), 0.0)  # eq. 3
+    has_cache = np.greater(x.cache_capacity, 0)
+    return np.where(has_cache, np.subtract(x.alpha, 1.0), 0.0)  # eq. 3
 
 
 def storage(x: Inputs) -> NDArray[np.float64]:

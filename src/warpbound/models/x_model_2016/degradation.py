@@ -71,7 +71,7 @@ def _under_ceiling(x: Inputs, k: Array) -> Array:
 
 
 def _drop_to(x: Inputs, k: Array) -> Array:
-    there = ~np.isnan(k)
-    n = np.where(there, threads_for(x, k), x.threads)
+    exists = ~np.isnan(k)
+    n = np.where(exists, threads_for(x, k), x.threads)
     good = curves.supply(x, reached(replace(x, threads=n)))
-    return np.where(there, good - curves.supply(x, k), np.nan)                # eq. III-D2
+    return np.where(exists, good - curves.supply(x, k), np.nan)                # eq. III-D2

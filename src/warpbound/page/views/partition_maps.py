@@ -44,9 +44,9 @@ def partition_maps(subject: Subject, values: Values) -> ViewOutput:
     if numbers["diagonal"]:
         column, row = (column + row) % tiles, column
     parts, width = min(max(1, numbers["partitions"]), MOST_PARTITIONS), max(1, numbers["width"])
-    there = {"read": (row, column, 0), "written": (column, row, side * pitch * FLOAT_B)}
+    matrices = {"read": (row, column, 0), "written": (column, row, side * pitch * FLOAT_B)}
     plots, words = [], []
-    for kind, (down, across, begin) in there.items():
+    for kind, (down, across, begin) in matrices.items():
         memory = _Memory(begin, pitch * FLOAT_B, width, parts)
         plots.append(_map(memory, down, across, kind, min(tiles, SHOWN)))
         counts = np.bincount(memory.partition(down, across), minlength=parts)

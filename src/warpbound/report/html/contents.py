@@ -115,14 +115,14 @@ def contents(results: Sequence[KernelResult | Refusal], add: Add, views: Sequenc
 
 
 def _column(entry: KernelResult, key: str, add: Add, views: Sequence[str]) -> Column:
-    there = [name for name, view in VIEWS.items() if name in views and view.has(entry)]
-    first = [name for name in FIRST if name in there]
+    shown_views = [name for name, view in VIEWS.items() if name in views and view.has(entry)]
+    first = [name for name in FIRST if name in shown_views]
     return Column(
         key=key,
         headline=headline(entry),
         subline=subline(entry),
         first=tuple(_section(name, entry, add) for name in first),
-        rest=tuple(_section(name, entry, add) for name in there if name not in first),
+        rest=tuple(_section(name, entry, add) for name in shown_views if name not in first),
     )
 
 
