@@ -39,7 +39,10 @@ def least_and_measured(name: str, number: int) -> tuple[float, float]:
 @pytest.mark.parametrize(("name", "number"), [("streams", 57), ("reductions", 4), *[
     pytest.param(*row, marks=pytest.mark.broad) for row in rows()[::EVERY]]])  # fmt: skip
 def test_no_sampled_launch_beats_its_certificate(name: str, number: int) -> None:
-    least_s, measured_s = least_and_measured(name, number)
+    try:
+        least_s, measured_s = least_and_measured(name, number)
+    except MissingTool as missing:  # an older NVRTC of the extra `validate`
+        pytest.skip(str(missing))
     assert least_s <= measured_s
 
 
