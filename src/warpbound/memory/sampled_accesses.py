@@ -122,9 +122,9 @@ def _kept_for(
         active = space.patterns.active.sum(axis=1)[space.pattern]
         own += added(space.instruction, space.repeated(warp_weight[space.warp] * active), size)
     copies = np.array([x.traits.kind == "copy" for x in code] or [False])
-    kept = np.where(copies, lanes, lanes.sum(axis=0))
+    recorded_lanes = np.where(copies, lanes, lanes.sum(axis=0))
     took_part = warp_weight @ trace.threads
-    return np.maximum(1.0, np.divide(took_part, kept, out=np.ones(lanes.shape), where=kept > 0))
+    return np.maximum(1.0, np.divide(took_part, recorded_lanes, out=np.ones(lanes.shape), where=recorded_lanes > 0))
 
 
 def _local_bases(program: Program, trace: Trace, plan: Schedule, machine: Facts) -> NDArray[np.uint64]:

@@ -220,17 +220,17 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     parts = (spaces.global_, spaces.words)
     size, loads = len(program.instructions), loads_of(parts, len(program.instructions))
     sectors_of_all, share = followed(parts, how.sector_limit)
-    used, followed_sectors = used_rows(parts, sectors_of_all, share)
-    instruction = np.concatenate([part.accesses.instruction for part in parts])[used]
-    kind = np.concatenate([part.cost.kind for part in parts])[used]
-    weight = np.concatenate([part.weight for part in parts])[used]
-    warp = np.concatenate([part.accesses.warp for part in parts])[used]
+    row_choice, followed_sectors = used_rows(parts, sectors_of_all, share)
+    instruction = np.concatenate([part.accesses.instruction for part in parts])[row_choice]
+    kind = np.concatenate([part.cost.kind for part in parts])[row_choice]
+    weight = np.concatenate([part.weight for part in parts])[row_choice]
+    warp = np.concatenate([part.accesses.warp for part in parts])[row_choice]
     when = moments_of_rows(trace, (parts[0].accesses, parts[1].accesses))
-    end, when = float(when.max(initial=0.0)) + 0.5, when[used]
+    end, when = float(when.max(initial=0.0)) + 0.5, when[row_choice]
     at, block = followed_sectors.row, block_of_warp(trace)[warp]
     totals = np.sum([part.by_instruction(part.cost.sectors, size) for part in parts], axis=0)
     exactly = _ratio(totals, added(instruction[at], weight[at], size))[instruction[at]]
-    lane_B = _bytes_of_lane(program, parts)[used][at]
+    lane_B = _bytes_of_lane(program, parts)[row_choice][at]
     partly = (kind[at] == WRITE) & (followed_sectors.addresses * lane_B < SECTOR_B)
     weights = weight[at] * exactly
     pairs = block_sectors(followed_sectors.sector, block[at], plan.turn)
