@@ -15,6 +15,7 @@ from warpbound.analysis.overrides import overridden, parsed
 from warpbound.analysis.settings import static_patience
 from warpbound.errors import CommandError, InputError, WarpboundError
 from warpbound.forked_process import forked, processors
+from warpbound.freed_memory import keep_freed_memory
 from warpbound.kernel_argument import Argument, parse_argument
 from warpbound.kernel_launch import Launch, blamed, launch, parse_dim
 from warpbound.machine import Gpu, listed
@@ -168,6 +169,7 @@ def answer_each(
 
     Many GPUs are divided among the processors. Raises the first error where nothing could be answered.
     """
+    keep_freed_memory()
     steps = list(_by_source(request))
     count = min(processors(), len(steps) // STEPS_EACH) if hasattr(os, "fork") else 1
     others = [partial(_answered, request, analysis, _unnamed(steps[part::count])) for part in range(1, count)]

@@ -13,10 +13,10 @@ from warpbound.analysis import Settings
 from warpbound.analysis.settings import DEFAULT
 from warpbound.emulate.native.engine import compile_in_background
 from warpbound.errors import InputError
+from warpbound.freed_memory import keep_freed_memory
 from warpbound.machine import Gpu
 from warpbound.program_run import protocol, runtime_build
 from warpbound.program_run.executable import Executable
-from warpbound.program_run.freed_memory import keep_freed_memory
 from warpbound.program_run.launches import Predictor
 from warpbound.program_run.session import LaunchChoice, Log, Session
 from warpbound.quick_dataclasses import dataclass
