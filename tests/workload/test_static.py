@@ -316,11 +316,11 @@ def test_counts_of_a_small_kernel() -> None:
     ],
 )
 def test_traffic_of_one_coalesced_access(text: str, expected: dict[str, float]) -> None:
-    found = static_memory(listing(text).instructions, [1.0])
+    found = static_memory(listing(text).instructions, {0: 1.0})
     assert {name: getattr(found, name) for name in expected} == expected
     if not expected:
         assert found == Memory()
-    twice = static_memory(listing(text).instructions, [2.0])
+    twice = static_memory(listing(text).instructions, {0: 2.0})
     assert twice == found.scaled(2)
 
 

@@ -76,9 +76,10 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
     program: Program, arch: int, warp_schedule: Schedule, unit: str, title: str, prediction: Predicted
 ) -> Workload:
     times = Counter(warp_schedule.stream)
-    issued = [float(times[i]) for i in range(len(program.instructions))]
-    facts, threads = facts_of(program.instructions, arch), [WARP * n for n in issued]
-    counts = count(program.instructions, facts, program.bank_reads, issued, threads)
+    own = sorted(times)
+    instructions, issued = [program.instructions[i] for i in own], [float(times[i]) for i in own]
+    banks, threads = [program.bank_reads[i] for i in own], [WARP * n for n in issued]
+    counts = count(instructions, facts_of(instructions, arch), banks, issued, threads)
     return Workload(
         title=title,
         unit=unit,
@@ -89,7 +90,7 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
         units=dict(counts.units),
         tensor=dict(counts.tensor),
         flop=dict(counts.flop),
-        memory=static_memory(program.instructions, issued, prediction),
+        memory=static_memory(program.instructions, dict(zip(own, issued, strict=True)), prediction),
         barriers=counts.barriers,
         latency=warp_schedule.cycles,
         parts=warp_schedule.parts,
@@ -101,13 +102,16 @@ def _workload(  # noqa: PLR0913  (each is one fact of the stream)
 
 
 def static_memory(
-    instructions: Sequence[Instruction], issued: Sequence[float], prediction: Predicted = _NOTHING
+    instructions: Sequence[Instruction], issued: Mapping[int, float], prediction: Predicted = _NOTHING
 ) -> Memory:
-    """Traffic where nothing is found in a cache; accesses that are not `known` are coalesced and conflict-free."""
+    """Traffic where nothing is found in a cache; accesses that are not `known` are coalesced and conflict-free.
+
+    issued : how often each of the instructions is issued, by its index.
+    """
     sums: dict[str, float] = {}
-    for index, (instruction, times) in enumerate(zip(instructions, issued, strict=True)):
-        if times and not instruction.skipped:
-            for name, amount in _demand(index, instruction, prediction).items():
+    for index, times in issued.items():
+        if not instructions[index].skipped:
+            for name, amount in _demand(index, instructions[index], prediction).items():
                 sums[name] = sums.get(name, 0.0) + amount * times
     return Memory(**sums)
 
