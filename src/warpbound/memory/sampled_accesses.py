@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Accesses, Trace, accesses_of
+from warpbound.identity_cache import remember
 from warpbound.memory import requests
 from warpbound.memory.hierarchy import Facts, Schedule, block_of_warp
 from warpbound.memory.requests import Cost, SectorList
@@ -82,6 +83,9 @@ class Spaces:
     texture: Space
 
 
+_global_cost, _shared_cost = remember(1)(requests.global_cost), remember(1)(requests.shared_cost)  # what-ifs ask again
+
+
 def spaces(
     program: Program, trace: Trace, machine: Facts, plan: Schedule, warp_weight: Reals
 ) -> Spaces:
@@ -99,10 +103,10 @@ def spaces(
 
     words = requests.local_words(local, code, _local_bases(program, trace, plan, machine))
     return Spaces(
-        space(global_, requests.global_cost(global_, code), of_global),
+        space(global_, _global_cost(global_, code), of_global),
         space(local, requests.global_cost(local, code), of_local),
         space(words, requests.global_cost(words, code, widest=4), of_local),
-        space(shared, requests.shared_cost(shared, code, machine.arch), of_shared),
+        space(shared, _shared_cost(shared, code, machine.arch), of_shared),
         space(texture, requests.global_cost(texture, code), of_texture),
     )
 
