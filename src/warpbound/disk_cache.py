@@ -2,9 +2,12 @@
 
 import hashlib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
+MOST_B = 4 << 30  # of all that `cached` keeps, code of compilers and disassemblers above all
+_MAKING_ROOM = "0"  # names that begin so: when one in 16 files is stored, those unused for longest are deleted
 _CHECK_B = 32  # every file begins with the hash of the rest, so that a damaged one is made again
 
 
@@ -41,6 +44,8 @@ def cached(name: str, make: Callable[[], bytes]) -> bytes:
         return result
     content = make()
     store_checked(_place(name), content)
+    if name.startswith(_MAKING_ROOM):
+        make_room((folder() / f"{first:02x}" for first in range(256)), MOST_B)
     return content
 
 
@@ -50,18 +55,35 @@ def load(name: str) -> bytes | None:
 
 
 def load_checked(path: Path) -> bytes | None:
-    """What `store_checked` has written to a file; None if there is none or it is damaged."""
+    """What `store_checked` has written to a file, now the last used; None if there is none or it is damaged."""
     try:
         whole = path.read_bytes()
     except OSError:
         return None
-    is_sound = len(whole) > _CHECK_B and hashlib.sha256(whole[_CHECK_B:]).digest() == whole[:_CHECK_B]
-    return whole[_CHECK_B:] if is_sound else None
+    if len(whole) <= _CHECK_B or hashlib.sha256(whole[_CHECK_B:]).digest() != whole[:_CHECK_B]:
+        return None
+    with suppress(OSError):  # of a folder that nobody may write to
+        os.utime(path)
+    return whole[_CHECK_B:]
 
 
 def store_checked(path: Path, contents: bytes) -> None:
     """Write `contents` behind their hash, as `store` writes."""
     store(path, hashlib.sha256(contents).digest() + contents)
+
+
+def make_room(places: Iterable[Path], most_B: int) -> None:
+    """Delete the files of these folders that were unused for longest, until the others take `most_B` at most."""
+    ages: list[tuple[int, int, str]] = []
+    total = 0
+    with suppress(OSError):  # another process deletes, too
+        for place in filter(Path.is_dir, places):
+            with os.scandir(place) as entries:
+                ages += [(each.stat().st_mtime_ns, each.stat().st_size, each.path) for each in entries]
+        for _, size, path in sorted(ages, reverse=True):
+            total += size
+            if total > most_B:
+                os.unlink(path)
 
 
 def _place(name: str) -> Path:

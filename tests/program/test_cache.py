@@ -45,6 +45,21 @@ def source(folder: Path, text: str = CONSTANT) -> Path:
     return path
 
 
+def test_the_code_that_rested_longest_makes_room(empty_cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    names = [f"{first}f" + 62 * "e" for first in "1234"]
+    for age, name in enumerate(reversed(names)):
+        assert disk_cache.cached(name, lambda: b"code") == b"code"
+        os.utime(empty_cache / "warpbound" / name[:2] / name, (1e9 - age, 1e9 - age))
+    disk_cache.cached(names[0], lambda: b"made again")  # the oldest, which is now the last used
+    (size,) = {file.stat().st_size for file in empty_cache.rglob("*f*e")}
+    monkeypatch.setattr(disk_cache, "MOST_B", 3 * size)
+    disk_cache.cached("5" + names[0][1:], lambda: b"code")
+    assert len([*empty_cache.rglob("*f*e")]) == 5  # not every file that is stored makes room
+    disk_cache.cached("0" + names[0][1:], lambda: b"code")
+    remaining = {file.name[0] for file in empty_cache.rglob("*f*e")}
+    assert remaining == {"0", "1", "5"}
+
+
 def test_a_changed_header_beside_the_source(tmp_path: Path) -> None:
     path = source(tmp_path)
     for value in ("0x11", "0x22", "0x11"):

@@ -8,7 +8,6 @@ parameters, the launch with its arguments, the settings, and every file of warpb
 import os
 import pickle
 import time
-from contextlib import suppress
 from dataclasses import replace
 from functools import cache
 from importlib import import_module
@@ -18,7 +17,7 @@ from typing import Any
 import msgspec
 
 from warpbound.analysis.settings import DEFAULT, Settings
-from warpbound.disk_cache import digest, folder, load_checked, state_of, store_checked
+from warpbound.disk_cache import digest, folder, load_checked, make_room, state_of, store_checked
 from warpbound.kernel_launch import Launch
 from warpbound.machine import Gpu, gpu
 from warpbound.program.kernel import Program
@@ -109,12 +108,9 @@ def _files(place: str, root_length: int) -> list[tuple[str, tuple[int, int]]]:
 
 
 def _kept(name: str) -> KernelResult | None:
-    path = folder() / PLACE / name
-    content = load_checked(path)
+    content = load_checked(folder() / PLACE / name)
     if content is None:
         return None
-    with suppress(OSError):  # of a folder that nobody may write to
-        os.utime(path)
     answer_there: KernelResult = pickle.loads(content)  # which tells whole numbers from others, as JSON does not
     return answer_there
 
@@ -123,13 +119,4 @@ def _keep(name: str, content: bytes) -> None:
     """Write an answer; the oldest make room for it."""
     place = folder() / PLACE
     store_checked(place / name, content)
-    try:
-        with os.scandir(place) as entries:
-            ages = [(each.stat().st_mtime_ns, each.stat().st_size, each.path) for each in entries]
-        total = 0
-        for _, size, path in sorted(ages, reverse=True):
-            total += size
-            if total > MOST_B:
-                os.unlink(path)
-    except OSError:  # another process deletes, too
-        return
+    make_room([place], MOST_B)
