@@ -76,8 +76,8 @@ def seconds_where(clocks_of: Callable[[Array], list[float]], case: Case, work: W
     places = {round(place) for place in np.linspace(0, last, POINTS)}
     while new := sorted(places - time_at.keys()):
         time_at |= zip(new, seconds_at(case, work, clocks[new]).tolist(), strict=True)
-        there = sorted(time_at)
-        seconds = np.interp(1 / clocks, 1 / clocks[there], [time_at[place] for place in there])
+        tried_clocks = sorted(time_at)
+        seconds = np.interp(1 / clocks, 1 / clocks[tried_clocks], [time_at[place] for place in tried_clocks])
         matter = np.flatnonzero(among(clocks, clocks_of(seconds))).tolist()
         places = {min(last, max(0, place + by)) for place in matter for by in (-1, 0, 1)}
     return np.asarray(seconds)

@@ -42,15 +42,15 @@ class Notes:
 
     async def renew(self, uri: str, path: str, text: str) -> list[Finding] | None:
         """Findings of the document as it is now; None where it was saved again meanwhile."""
-        mine = self.newest[uri] = self.newest.get(uri, 0) + 1
+        own_version = self.newest[uri] = self.newest.get(uri, 0) + 1
         async with self.one_at_a_time:
-            if self.newest.get(uri) != mine:
+            if self.newest.get(uri) != own_version:
                 return None
             try:
                 answers = await self.process.answer(self.answers, path, self.gpu)
             except WarpboundError as problem:
                 answers = [Answered(0, refusal(None, "", problem))]
-        if self.newest.get(uri) != mine:
+        if self.newest.get(uri) != own_version:
             return None
         self.noted[uri] = Noted(tuple(text.splitlines()), tuple(hints(answers, text)))
         return findings(answers, text)

@@ -123,12 +123,12 @@ def standard_errors(residuals: Callable[[Array], Array], solution: Array, noise:
     From the slopes and the remaining scatter, which is at least `noise`; infinite where the data do not determine an
     unknown, or where there are no more points than unknowns.
     """
-    there = residuals(solution)
-    freedom = len(there) - len(solution)
+    residual = residuals(solution)
+    freedom = len(residual) - len(solution)
     if freedom < 1:
         return np.full(len(solution), np.inf)
-    slopes = np.stack([(residuals(solution + STEP * unit) - there) / STEP for unit in np.eye(len(solution))], axis=1)
-    variance = max(float(there @ there) / freedom, noise**2)
+    slopes = np.stack([(residuals(solution + STEP * unit) - residual) / STEP for unit in np.eye(len(solution))], axis=1)
+    variance = max(float(residual @ residual) / freedom, noise**2)
     errors = np.full(len(solution), np.inf)
     determined = np.abs(slopes).max(axis=0) > TRACE * np.abs(slopes).max()
     with suppress(np.linalg.LinAlgError):

@@ -29,16 +29,16 @@ def table(rows: Sequence[PaperRow], results: Sequence[Result]) -> Iterator[str]:
     yield "| model | launches | boards | mean error, % | median, % | P90, % | within 20 %, % | tau | its paper states |"
     yield "|---|---|---|---|---|---|---|---|---|"
     for model in sorted(times, key=lambda name: _median(times[name])):
-        mine = times[model]
-        if not mine:
+        of_model = times[model]
+        if not of_model:
             yield f"| {model} | 0 | 0 | - | - | - | - | - | {CLAIMS.get(model, SILENT)} |"
             continue
-        errors = np.abs([time_s / r.measured - 1.0 for r, time_s in mine])
+        errors = np.abs([time_s / r.measured - 1.0 for r, time_s in of_model])
         shares = (errors.mean(), np.median(errors), np.percentile(errors, 90), np.mean(errors <= NEAR))
         name = f"**{model}**" if model == HEADLINE else model
-        counts = f"{len(mine)} | {len({r.gpu for r, _ in mine})}"
+        counts = f"{len(of_model)} | {len({r.gpu for r, _ in of_model})}"
         claim = "-" if model == HEADLINE else CLAIMS.get(model, SILENT)
-        yield f"| {name} | {counts} | {' | '.join(map(_whole, map(float, shares)))} | {_tau(mine)} | {claim} |"
+        yield f"| {name} | {counts} | {' | '.join(map(_whole, map(float, shares)))} | {_tau(of_model)} | {claim} |"
 
 
 def by_mechanism(rows: Sequence[PaperRow], results: Sequence[Result]) -> Iterator[str]:
