@@ -36,6 +36,9 @@ DTYPES: dict[str, np.dtype[Any]] = {  # bf16 has no NumPy type: its 16 bits are 
 FLOATS = ("f16", "bf16", "f32", "f64")
 _NUMPY_NAMES = {"bfloat16": "bf16"} | {dtype.name: name for name, dtype in DTYPES.items() if name != "bf16"}
 _WHOLE = re.compile(r"[0-9]{1,18}")
+_ARRAY = re.compile(  # type, stars, sizes, fill, below, box, swizzle
+    r"([A-Za-z0-9_]+)(\*?)\[([^\[\]]+)\](?::(\w+)(?:<([^@]+))?)?(?:@([0-9]{1,3}(?:x[0-9]{1,3})*)(?:/([0-9]{1,3}))?)?"
+)
 _BEGINNINGS = (b"\x93NUMPY", b"PK")  # of what numpy.save and numpy.savez write
 UNREADABLE = (OSError, ValueError, EOFError, SyntaxError, TokenError, MemoryError)  # of numpy.load
 
@@ -62,6 +65,8 @@ class Argument:
     # value, with the address filled in (`emulate.tensor_maps`)
     texture: Sampling | None = None  # how a kernel reads an array that its parameter takes as a texture object
     is_rows: bool = False  # the kernel gets an array of pointers to the rows of this one
+    box: tuple[int, ...] = ()  # the kernel gets a tensor map of boxes of this shape, C order, instead of a pointer
+    swizzle: int = 0  # [B] of that map: 0, 32, 64 or 128
 
     @property
     def size_B(self) -> int:
@@ -74,7 +79,8 @@ class Argument:
 def parse_argument(text: str) -> Argument:
     """The argument of `--arg`: n=16777216, a=2.0, x=f32[4096,4096], x=f32[1000]:iota, w=@weights.npy, 0=...
 
-    Sizes may name other arguments: x=f32[n,2*n], i=i32[n]:rand<n. x=f32*[16,n] is an array of 16 pointers to rows.
+    Sizes may name other arguments: x=f32[n,2*n], i=i32[n]:rand<n. x=f32*[16,n] is an array of 16 pointers to rows,
+    x=f16[n,n]:randn@128x64/128 a tensor map of boxes of 128 x 64 with a swizzle of 128 bytes.
 
     CommandError where malformed, InputError where its file cannot be read.
     """
@@ -85,11 +91,13 @@ def parse_argument(text: str) -> Argument:
     name = int(key) if key.isdigit() else key
     if word.startswith("@"):
         return argument_of(Keys(file=word[1:]), name, where)
-    array = re.fullmatch(r"([A-Za-z0-9_]+)(\*?)\[([^\[\]]+)\](?::(\w+)(?:<(.+))?)?", word)
+    array = _ARRAY.fullmatch(word)
     if array:
         sizes = [int(size) if _WHOLE.fullmatch(size) else size for size in parts(array[3])]
         below = array[5] if array[5] is None or not _WHOLE.fullmatch(array[5]) else int(array[5])
         table = {"dtype": array[1], "shape": sizes, "fill": array[4], "below": below, "rows": bool(array[2]) or None}
+        if array[6]:
+            table |= {"box": [int(size) for size in array[6].split("x")], "swizzle": int(array[7] or 0)}
         return argument_of(converted(table, Keys, where), name, where)
     return argument_of(Keys(value=_number(word, where)), name, where)
 
@@ -125,6 +133,7 @@ def from_value(name: str | int, value: object) -> Argument:
 
 
 _Extent = Annotated[int, msgspec.Meta(ge=1, le=2**40)]
+_BoxExtent = Annotated[int, msgspec.Meta(ge=1, le=256)]
 _Expression = Annotated[str, msgspec.Meta(min_length=1, pattern="[A-Za-z_]")]
 _Shape = Annotated[list[_Extent | _Expression], msgspec.Meta(min_length=1, max_length=32)]
 _Below = Annotated[int, msgspec.Meta(ge=1, le=2**32)]
@@ -167,6 +176,13 @@ class Keys(msgspec.Struct, forbid_unknown_fields=True):
     texture: Annotated[
         TextureKeys | None,
         msgspec.Meta(description="How the kernel reads the array, which it takes as a texture object"),
+    ] = None
+    box: Annotated[
+        Annotated[list[_BoxExtent], msgspec.Meta(min_length=1, max_length=5)] | None,
+        msgspec.Meta(description="The kernel gets a tensor map of boxes of this shape, C order, instead of a pointer"),
+    ] = None
+    swizzle: Annotated[
+        Literal[0, 32, 64, 128] | None, msgspec.Meta(description="Bytes over which that map swizzles; none without it")
     ] = None
 
 
@@ -222,11 +238,11 @@ _FORMS = {  # key of a launch file -> how it is written
 # Key that gives the contents -> the other keys that go with it.
 _WAYS = {
     "value": {"dtype"},
-    "fill": {"dtype", "shape", "seed", "below", "rows", "texture"},
-    "file": {"dtype", "shape", "rows", "texture"},
+    "fill": {"dtype", "shape", "seed", "below", "rows", "texture", "box", "swizzle"},
+    "file": {"dtype", "shape", "rows", "texture", "box", "swizzle"},
     "alias": {"offset", "texture"},
     "bytes": set[str](),
-    "shape": {"dtype", "rows", "texture"},  # an array whose contents are unknown
+    "shape": {"dtype", "rows", "texture", "box", "swizzle"},  # an array whose contents are unknown
 }
 _WAY_OUT = "Give value = ..., or dtype, shape and fill, or file, alias or bytes."
 
@@ -260,8 +276,18 @@ def argument_of(keys: Keys, name: str | int, where: Where) -> Argument:
         sizes=tuple(str(size) for size in shape) if open_sizes else (), is_rows=bool(keys.rows), fill=keys.fill,
         below=keys.below if isinstance(keys.below, int) else None,
         limit=keys.below if isinstance(keys.below, str) else "", seed=keys.seed or 0,
-        texture=sampling_of(keys.texture),
+        texture=sampling_of(keys.texture), box=_box(keys, len(keys.shape or ()), where), swizzle=keys.swizzle or 0,
     )  # fmt: skip
+
+
+def _box(keys: Keys, axes: int, where: Where) -> tuple[int, ...]:
+    """The shape of a tensor map's boxes; empty without one. axes : of the array."""
+    box = tuple(keys.box or ())
+    if keys.swizzle and not box:
+        raise where.refusal("swizzle", "goes with a box.", "Add box = [128, 64].")
+    if box and (len(box) != axes or keys.rows):
+        raise where.refusal("box", f"{list(box)} has not the axes of the array.", "Give a size for each axis.")
+    return box
 
 
 def _way(keys: Keys, where: Where) -> str:
@@ -302,7 +328,8 @@ def _from_file(keys: Keys, name: str | int, where: Where) -> Argument:
         reason = f"'{keys.file}' holds {dtype}{list(array.shape)}, not the type or shape given here."
         raise where.refusal("file", reason, "Remove dtype and shape: the file has both.")
     return Argument(
-        name, "array", dtype, array.shape, is_rows=bool(keys.rows), file=path, texture=sampling_of(keys.texture)
+        name, "array", dtype, array.shape, is_rows=bool(keys.rows), file=path, texture=sampling_of(keys.texture),
+        box=_box(keys, array.ndim, where), swizzle=keys.swizzle or 0,
     )  # fmt: skip
 
 

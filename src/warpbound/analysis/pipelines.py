@@ -229,10 +229,13 @@ def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tup
     The warp that issues most takes as long as in the block; the difference to its time alone counts as waits for
     products.
     """
-    stream, cycles = course.longest
-    rest = cycles - duration(stream, case.program.instructions, waits)
+    warp, stream, cycles = course.longest
+    count, own_waits = Counter(stream), list(waits)
+    for at, by in course.waited[warp].items():  # as often as the stream tests there, without those in vain
+        own_waits[at] = replace(waits[at], hold=sum(by.values()) / max(1, count[at]))
+    rest = cycles - duration(stream, case.program.instructions, tuple(own_waits))
     waiting = {at for at, code in enumerate(case.program.instructions) if _waits_for_products(code)}
-    times = sum(count for at, count in Counter(stream).items() if at in waiting)
+    times = sum(count[at] for at in waiting)
     if rest <= 0 or not times:
         return waits
     longer = rest / times

@@ -30,6 +30,7 @@ from warpbound.quick_dataclasses import dataclass
 Numbers = NDArray[np.int64]
 
 UNIT_B = 16  # a run of bytes is counted in units of 16
+REQUEST_B = 128  # of a copy from global memory, at most: a line
 OPERATIONS = frozenset({"ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR"})
 KINDS = {
     "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "s32": np.int32, "u64": np.uint64, "s64": np.int64,
@@ -163,12 +164,14 @@ def _block(start: Numbers, warps: Warps, cluster: int) -> Numbers:
     return warps.first + (start >> OFFSET_BITS) if cluster > 1 else warps.block
 
 
-def complete(x: State, warps: Warps, blocks: Numbers, barrier: Numbers, count_B: Numbers) -> None:
-    """The bytes that `warps` requested have arrived: that many transactions of the barriers end."""
+def complete(  # noqa: PLR0913  (each is one fact of the copy)
+    x: State, warps: Warps, blocks: Numbers, barrier: Numbers, count_B: Numbers, requests: int
+) -> None:
+    """The bytes that `warps` asked for have arrived: that many transactions of the barriers end. requests : of each."""
     window = x.windows["shared"]
     places = (blocks * window.size + (barrier & ((1 << OFFSET_BITS) - 1))) >> SHIFTS[8]
     none = np.zeros(len(places), np.int64)
-    arrive_watched(x, MbarrierAccess(Kind.COPY, places, count_B), warps.own, LATE, [none, none, -count_B])
+    arrive_watched(x, MbarrierAccess(Kind.COPY, places, count_B, requests), warps.own, LATE, [none, none, -count_B])
 
 
 def multicast(here: Site, operands: tuple[Operand, ...]) -> Callable[[State, Warps], Numbers] | None:
@@ -252,7 +255,7 @@ def _copying(here: Site, contents: Contents) -> Handler:
             for which, blocks, signalled in targets(x, warps, (start, barrier), mask):
                 some = warps.some(which)
                 contents.store(x, in_shared(x, blocks, offsets[which], UNIT_B, some), UNIT_B, values[which])
-                complete(x, some, signalled, barrier[which], total[which])
+                complete(x, some, signalled, barrier[which], total[which], -(-count_B // REQUEST_B))
 
     return handler
 

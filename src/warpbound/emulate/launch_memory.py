@@ -15,6 +15,7 @@ from warpbound.emulate.device_runtime import ADDRESSES
 from warpbound.emulate.global_memory import BASE, MOST_B, SLOTS_END, Fill, Image, Plan, slot_bits
 from warpbound.emulate.operand_access import Constants
 from warpbound.emulate.special_registers import SMS
+from warpbound.emulate.tensor_maps import map_of_array
 from warpbound.emulate.texture_arguments import is_object, texture_of
 from warpbound.emulate.texture_objects import Texture
 from warpbound.errors import InputError
@@ -348,8 +349,9 @@ def _parameter_bytes(
             raw = address.to_bytes(8, "little")
         else:
             raw = pack(argument, parameter.size, parameter.type)
-        if argument.tensor_map is not None:
-            raw += argument.tensor_map[len(raw) :]  # a map begins with the address
+        tensor_map = map_of_array(argument) if argument.box else argument.tensor_map
+        if tensor_map is not None:
+            raw += tensor_map[len(raw) :]  # a map begins with the address
         if len(raw) != parameter.size:
             raise InputError(
                 f"argument '{argument.name}' is an array; its parameter of {parameter.size} bytes holds no pointer.",

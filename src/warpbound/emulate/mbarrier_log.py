@@ -30,21 +30,23 @@ class Kind(StrEnum):
 class Event:
     """One execution of an instruction by a warp, and the mbarriers that it affects.
 
-    barriers : (barrier, phase) of each. size_B : bytes that the copy engine fetches.
+    barriers : (barrier, phase) of each. size_B : bytes that the copy engine fetches, by this many requests.
     """
 
     kind: Kind
     barriers: tuple[tuple[int, int], ...]
     size_B: int = 0
+    requests: int = 0
 
 
 @dataclass(frozen=True)
 class MbarrierAccess:
-    """The barrier of each warp or lane; size_B : bytes that the copy engine fetches for it."""
+    """The barrier of each warp or lane; size_B : bytes that the copy engine fetches for it, by this many requests."""
 
     kind: Kind
     barriers: Numbers
     size_B: Numbers | None = None
+    requests: int = 0
 
 
 @dataclass(frozen=True)
@@ -85,7 +87,7 @@ class MbarrierLogger:
                 ended_phases, size_B = events[-1].barriers + ended_phases, events[-1].size_B
                 events.pop()
             self._last[warp] = at, clock
-            events.append(Event(met_at.kind, ended_phases, size_B))
+            events.append(Event(met_at.kind, ended_phases, size_B, met_at.requests))
         for barrier in distinct(met_at.barriers[over]).tolist():
             self.ended[barrier] += 1
 

@@ -16,6 +16,7 @@ from warpbound.emulate.bulk_copies import (
     KINDS,
     MOVED,
     OPERATIONS,
+    REQUEST_B,
     UNIT_B,
     Contents,
     Numbers,
@@ -131,10 +132,11 @@ def _loading(here: Site, contents: Contents) -> Handler:
             offsets = tile.offsets(x, warps, tensor_map, boxes)
             start, barrier = (uniform(x, tile.register + i, warps) for i in (0, 1))
             total = np.full(len(offsets), boxes.size * offsets.shape[1])
+            requests = int(total[0]) // tensor_map.row_B * -(-tensor_map.row_B // REQUEST_B)
             for which, blocks, signalled in targets(x, warps, (start, barrier), mask, pair):
                 some = warps.some(which)
                 contents.store(x, in_shared(x, blocks, offsets[which], boxes.size, some), boxes.size, values[which])
-                complete(x, some, signalled, barrier[which], total[which])
+                complete(x, some, signalled, barrier[which], total[which], requests)
 
     return handler
 

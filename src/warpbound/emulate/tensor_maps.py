@@ -12,6 +12,8 @@ from math import prod
 import numpy as np
 from numpy.typing import NDArray
 
+from warpbound.errors import InputError
+from warpbound.kernel_argument import DTYPES, Argument
 from warpbound.quick_dataclasses import dataclass
 
 MAP_B = 128
@@ -102,6 +104,26 @@ def encode(tensor_map: TensorMap) -> bytes:
 def swizzled(addresses: Places, mode: int) -> Places:
     """Shared addresses of bytes under a swizzle of 32, 64 or 128 bytes (modes 1 to 3)."""
     return np.asarray(addresses ^ (addresses >> 7 & _SWIZZLES[mode]) << 4)
+
+
+_BY_DTYPE = {  # of an argument -> of a map, where the names differ
+    "i8": "u8", "i16": "u16", "i32": "s32", "i64": "s64", "bool": "u8",
+}  # fmt: skip
+
+
+def map_of_array(argument: Argument) -> bytes:
+    """The map of an array in C order with the argument's boxes; the address is left 0. Raises InputError."""
+    dtype, name = str(argument.dtype), argument.name
+    size_B, row_B = DTYPES[dtype].itemsize, argument.box[-1] * DTYPES[dtype].itemsize
+    strides_B = [size_B * prod(argument.shape[axis:]) for axis in range(len(argument.shape) - 1, 0, -1)]
+    if row_B % 16 or any(stride % 16 for stride in strides_B) or row_B > argument.swizzle > 0:
+        reason = f"argument '{name}': rows of {row_B} bytes in a box, strides of {strides_B} bytes"
+        hint = "Both are multiples of 16 bytes, and a row of a box is at most as long as the swizzle."
+        raise InputError(f"{reason}, are none that a tensor map describes.", hint)
+    return encode(TensorMap(
+        0, _BY_DTYPE.get(dtype, dtype), 8 * size_B, extents=argument.shape[::-1], strides_B=tuple(strides_B),
+        box=argument.box[::-1], steps=(1,) * len(argument.box), swizzle=(0, 32, 64, 128).index(argument.swizzle),
+    ))  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -67,6 +67,7 @@ class Memory:
     )
     l1_narrow: float = _counter("L1 data path where it is 64 bytes wide, further", "cycles", resource="l1")
     store_pieces: float = _counter("Lines stored in part", "", within="l1")
+    copied_wavefronts: float = _counter("Of L1's cycles, those of copies by the copy engine", "cycles", within="l1")
     ideal_sectors: float = _counter("Sectors that would hold the same bytes", "")
     uncoalesced_requests: float = _counter("Global accesses of more sectors than their bytes need", "inst")
     uncoalesced_sectors: float = _counter("Sectors of those accesses", "")

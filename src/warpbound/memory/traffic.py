@@ -9,6 +9,7 @@ Omits    Textures and constants beyond their requests; DRAM pages; compression; 
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import NDArray
 
 from warpbound.emulate.trace import Accesses, Trace
 from warpbound.errors import InputError
@@ -98,6 +99,12 @@ def _by_instruction(size: int, sample: Spaces, sectors: ServedSectors) -> PerIns
     )
 
 
+def _copying(program: Program) -> NDArray[np.bool_]:
+    """Which instructions have the copy engine load, (instructions,)."""
+    traits = [instruction.traits for instruction in program.instructions]
+    return np.array([each.kind == "bulk_copy" and "global" in each.loads for each in traits], dtype=np.bool_)
+
+
 def _record(program: Program, trace: Trace, how: How, sample: Spaces, levels: ServedSectors) -> Traffic:
     """The totals of the whole launch."""
     each = _by_instruction(len(program.instructions), sample, levels)
@@ -121,6 +128,7 @@ def _record(program: Program, trace: Trace, how: How, sample: Spaces, levels: Se
         l1_wavefronts=float(each.l1_wavefronts.sum()),
         l1_narrow=float(each.l1_narrow.sum()),
         store_pieces=float(each.store_pieces.sum()),
+        copied_wavefronts=float(each.l1_wavefronts[_copying(program)].sum()),
         ideal_sectors=float(each.ideal_sectors.sum()),
         uncoalesced_requests=sum(global_.total(wide, kind) for kind in (READ, WRITE)),
         uncoalesced_sectors=sum(global_.total(wide * global_.cost.sectors, kind) for kind in (READ, WRITE)),

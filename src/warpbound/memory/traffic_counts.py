@@ -56,6 +56,7 @@ class Traffic:
     """Whole launch. Requests in warp instructions, sectors of 32 bytes, wavefronts in cycles of one SM's pipe.
 
     global_* : global memory only; l1_sectors_*, l1_wavefronts, l1_narrow, store_pieces : global and local together.
+    copied_wavefronts : of l1_wavefronts, those of copies by the copy engine.
     l1_hit_rate : of loaded sectors. l1_repeat_rate : the same in an L1 of unlimited size.
     l2_hit_rate : of all sectors that reach L2; a stored sector is never
     fetched and counts as a hit. l2_sectors_atomic : beside those read and written. Of those read: l2_sectors_led,
@@ -82,6 +83,7 @@ class Traffic:
     l1_wavefronts: float
     l1_narrow: float
     store_pieces: float
+    copied_wavefronts: float
     ideal_sectors: float
     sectors_per_request: float | None
     l2_sectors_read: float

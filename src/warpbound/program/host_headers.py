@@ -44,6 +44,10 @@ template <class T> constexpr __host__ __device__ const T& clamp(const T& x, cons
 }
 """
 
+_CUDA = """#pragma once
+typedef struct alignas(64) CUtensorMap_st { unsigned long long opaque[16]; } CUtensorMap;
+"""
+
 _LIBCUXX = (
     "array bit bitset complex concepts expected functional initializer_list iterator limits memory mdspan numbers "
     "numeric optional ratio span tuple type_traits utility variant"
@@ -60,7 +64,7 @@ _C_TWINS = ("stdint", "limits", "float", "stddef")
 STAND_INS: dict[str, str] = {
     "cuda_runtime.h": "",
     "cuda_runtime_api.h": "",
-    "cuda.h": "",
+    "cuda.h": _CUDA,
     "device_launch_parameters.h": "",
     "assert.h": "",
     "cassert": "",

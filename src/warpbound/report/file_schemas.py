@@ -121,17 +121,18 @@ def _array(keys: Schema) -> Schema:
         condition = {"required": ["fill"], "properties": {"fill": {"const": fill}}}
         return {"if": condition, "then": {"properties": {"dtype": dtype}}}
 
-    words = "dtype", "shape", "fill", "seed", "below", "rows", "texture"
+    words = "dtype", "shape", "fill", "seed", "below", "rows", "texture", "box", "swizzle"
     form = _form(keys, ["dtype", "shape"], "An array in global memory", *words)
     random_integers = {"fill": {"const": "rand"}, "dtype": {"not": {"enum": [*FLOATS, "bool"]}}}
     rules = [where("randn", {"enum": list(FLOATS)}), where("iota", {"not": {"const": "bool"}}), ROWS]
     rules.append({"if": {"required": ["below"]}, "then": {"properties": random_integers}})
-    return form | {"dependentRequired": {"seed": ["fill"], "below": ["fill"]}, "allOf": rules}
+    return form | {"dependentRequired": {"seed": ["fill"], "below": ["fill"], "swizzle": ["box"]}, "allOf": rules}
 
 
 def _array_file(keys: Schema) -> Schema:
     words = "An array in global memory with the contents of a .npy file"
-    form = _form(keys, ["file"], words, "dtype", "shape", "file", "rows", "texture", file={"pattern": NPY})
+    form = _form(keys, ["file"], words, "dtype", "shape", "file", "rows", "texture", "box", "swizzle",
+                 file={"pattern": NPY})  # fmt: skip
     return form | {"allOf": [ROWS]}
 
 

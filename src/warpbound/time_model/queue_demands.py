@@ -25,6 +25,7 @@ from warpbound.memory.counters import FIRST_OF_ONE_ARRAY
 from warpbound.model_inputs.resources import far_bandwidth, more_together, read_first
 from warpbound.quick_dataclasses import dataclass
 from warpbound.time_model import dram
+from warpbound.time_model.asynchronous_work import beside, copied_share, copies, of_all_sub_cores
 from warpbound.time_model.block_residence import Block
 from warpbound.time_model.flow_balance import Flow, Queue, Space
 from warpbound.time_model.launched_work import ActiveWork
@@ -120,7 +121,7 @@ def block(x: ActiveWork, values: Parameters) -> Block:
     memory = sum((waits[cause] for cause in _WAITING), np.zeros(()))
     rest = work.latency - start - sum(parts.values()) + waits["shared"]
     stores = work.memory.l2_sectors_written > 0
-    barriers = work.stops
+    barriers = work.stops  # with copies by the copy engine, the simulated block has its warps' turns
     whole = Block(
         start=np.multiply(values.block_start, x.slower),
         store=np.multiply(values.store_cost, 1.0 if stores else 0.0),
@@ -130,10 +131,10 @@ def block(x: ActiveWork, values: Parameters) -> Block:
         own_lines=arriving.own_lines,
         warps=x.warps_per_block,
         busy=np.maximum.reduce(np.broadcast_arrays(*_on_one_stage(x, _alone(x, values)).values())) * per_s,
-        segments=float(max(1, arriving.phases, barriers + 1)),
+        segments=float(max(1, arriving.phases, barriers + 1, copies(x))),
         joins=float(barriers + 1),
         load_joins=float(min(arriving.phases, barriers + 1)),
-        rounds=0.0 if barriers else float(arriving.phases),
+        rounds=0.0 if barriers or work.memory.copied_wavefronts else float(arriving.phases),
         farther=_farther(x, values),
     )
     return replace(whole, pieces=_pieces(x, values, whole))
@@ -155,7 +156,7 @@ def _pieces(x: ActiveWork, values: Parameters, whole: Block) -> tuple[Block, ...
             compute=np.multiply(whole.compute, piece.path),
             own_lines=whole.own_lines * piece.phases / (phases or 1.0),
             busy=np.maximum.reduce(np.broadcast_arrays(*_in_piece(x, alone, piece).values())) / x.clock_hz,
-            segments=max(times * piece.times, phased * piece.phases),
+            segments=max(times * piece.times, phased * piece.phases, piece.demand.get("l1", 0.0) * copies(x)),
             joins=times * piece.times,
             load_joins=min(times * piece.times, phased * piece.phases),
             exposed_shares=() if _alternating(x) else piece.exposed_shares,
@@ -223,7 +224,8 @@ def tightest(x: ActiveWork, values: Parameters) -> str:
 def _cycles(x: ActiveWork, values: Parameters) -> Mapping[str, Real]:
     """SM cycles that one warp occupies each on-chip resource."""
     cycles: dict[str, Real] = dict(x.busy)
-    lookups = 1.0 + _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
+    of_warps = 1.0 - copied_share(x)                                   # not of the copy engine
+    lookups = 1.0 + of_warps * _lookups(x.work.memory) * np.subtract(values.l1_lookups, 1.0)
     return cycles | {"l1": np.multiply(cycles["l1"], lookups) / values.l1_bandwidth}
 
 
@@ -232,7 +234,7 @@ def _on_one_stage(x: ActiveWork, cycles: Mapping[str, Real]) -> dict[str, Real]:
     if x.gpu.arch < FIRST_OF_ONE_ARRAY:
         return dict(cycles)
     name, other = ("l1", "shared") if x.busy["l1"] >= x.busy["shared"] else ("shared", "l1")
-    return {**cycles, name: np.add(cycles[name], cycles[other])}
+    return {**cycles, name: np.add(cycles[name], cycles[other]) - beside(x, cycles)}
 
 
 def _lookups(memory: Memory) -> float:
@@ -261,7 +263,8 @@ def _of_warps(x: ActiveWork, values: Parameters, warps: Real, slots: Real) -> di
     """SM cycles that each on-chip resource needs for this many warps in these slots, on the fullest sub-core."""
     cycles = _cycles(x, values)
     fullest = np.ceil(np.divide(slots, x.sub_cores)) * x.sub_cores
-    pipes = {name: np.asarray(fullest * cycles[name]) for name in SUB_CORE}
+    of_all = of_all_sub_cores(x)
+    pipes = {name: np.asarray((warps if name in of_all else fullest) * cycles[name]) for name in SUB_CORE}
     return pipes | {name: np.asarray(np.multiply(warps, cycles[name])) for name in SM}
 
 
@@ -275,9 +278,9 @@ def flow(x: ActiveWork, values: Parameters, population: Real, residence: Real) -
 def _on_chip(x: ActiveWork, values: Parameters, population: Real) -> dict[str, Queue]:
     cycles = _on_one_stage(x, _cycles(x, values))
     warps = np.ceil(population) * x.warps_per_block                     # of the fullest SM
-    queues, waited = {}, _waited_for(x, values)
+    queues, waited, of_all = {}, _waited_for(x, values), of_all_sub_cores(x)
     for name in (*SUB_CORE, *SM):
-        servers = x.sub_cores if name in SUB_CORE else 1
+        servers = x.sub_cores if name in SUB_CORE and name not in of_all else 1
         each = np.multiply(cycles[name], servers / x.clock_hz)          # of one warp, at its own server
         fullest = np.ceil(warps / servers)
         per_block = each * fullest / population                         # at the fullest sub-core

@@ -55,7 +55,8 @@ def answer(corpus: Corpus, row: Row, papers: tuple[str, ...] = PAPER_MODELS) -> 
             return _hand_written(corpus, row, papers)
         source = corpus.shared.measured
         if source.between is not None:
-            return _difference(*(_single(corpus, row, (argument,), papers) for argument in source.between))
+            ends = [corpus.filled(argument, row) for argument in source.between]
+            return _difference(*(_single(corpus, row, (argument,), papers) for argument in ends))
         variants = [replace(row, words={**row.words, **words}) for words in source.fastest_of] or [row]
         return _fastest([_single(corpus, variant, (), papers) for variant in variants])
     except MissingTool as missing:
@@ -148,7 +149,7 @@ def _launch(corpus: Corpus, row: Row, program: Program, extra: tuple[str, ...]) 
     return launch(
         grid=_dimensions(corpus.filled(shared.grid, row)),
         block=_dimensions(corpus.filled(shared.block, row)),
-        smem=shared.smem,
+        smem=int(number(corpus.filled(str(shared.smem), row), {})),
         carveout=shared.carveout,
         args=[parse_argument(word) for name, word in words.items() if name in names],
     )

@@ -3,6 +3,7 @@
 Source   our own; events at mbarriers are recorded while the block is executed (emulate.mbarrier_log).
 Models   each warp in order, as alone; a test of an mbarrier holds it until all arrivals and bytes of the phase are
          there; the copy engine of an SM takes copies in order, one after the other, and each arrives a latency later;
+         it asks for a row of a box, or 128 bytes of it, at most once per cycle;
          warps of one sub-core share its tensor core. At barriers of the block (BAR) its warps meet.
 Omits    issue slots that several warps want; copies back to global memory.
 """
@@ -70,16 +71,16 @@ class Timeline:
 
     cycles : until its last warp ends, or to where the recording was cut. waited : for each warp, instruction that tests
     -> cycles that it was held there, by what ended the wait. fills : in the order asked for. engine_busy : cycles, the
-    busiest SM's. longest : the stream of the warp that issues most, and its cycles. whole : whether all was issued.
-    phase_ends : cycle at which each phase ended. ends : of each warp. This one and `longest` are without the waits for
-    other warps at barriers of the block.
+    busiest SM's. longest : the warp that issues most, its stream without tests in vain, and its cycles. whole : whether
+    all was issued. phase_ends : cycle at which each phase ended. ends : of each warp. This one and `longest` are
+    without the waits for other warps at barriers of the block.
     """
 
     cycles: float
     waited: tuple[dict[int, dict[Kind, float]], ...]
     fills: tuple[Fill, ...]
     engine_busy: float
-    longest: tuple[tuple[int, ...], float]
+    longest: tuple[int, tuple[int, ...], float]
     whole: bool
     phase_ends: dict[Phase, float]
     ends: tuple[float, ...]
@@ -239,7 +240,7 @@ class _Run:
     def _copied(self, number: int, at: int, event: Event, time: float) -> float:
         """When the bytes are there."""
         block, engine = self.blocks[number], self.engine
-        moving = event.size_B * engine.cycles_per_byte[at]
+        moving = max(event.size_B * engine.cycles_per_byte[at], float(event.requests))
         start, busy = max(time, self.engine_free[block]), max(engine.gap, moving)
         self.engine_free[block] = start + busy
         self.engine_busy[block] += busy
@@ -263,7 +264,7 @@ class _Run:
             waited=tuple(self.waited),
             fills=tuple(sorted(ended, key=lambda fill: fill.start)),
             engine_busy=max(self.engine_busy.values(), default=0.0),
-            longest=(tuple(np.frombuffer(streams[longest], np.int32).tolist()), own[longest]),
+            longest=(longest, tuple(np.frombuffer(streams[longest], np.int32).tolist()), own[longest]),
             whole=self.issued < MOST_ISSUED,
             phase_ends=self.done,
             ends=tuple(own),
