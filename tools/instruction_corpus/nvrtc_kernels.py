@@ -55,6 +55,6 @@ def _case(
 ) -> Case:  # fmt: skip
     source = FRAGMENT.format(name=name, parameters=parameters, body=body)
     def prepare(board: Gpu) -> Prepared:
-        return Prepared(compile_program(source, board), launch(grid=1, block=256, args=args))
+        return Prepared(compile_program(source, board, compiler="nvrtc"), launch(grid=1, block=256, args=args))
 
     return Case("NVRTC", name, prepare, dict(expected), rtol, architectures)

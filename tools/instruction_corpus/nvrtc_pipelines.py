@@ -37,7 +37,8 @@ def _case(name: str, args: dict[str, Any], expected: dict[str, np.ndarray]) -> C
     folder, threads, grid, architecture = KERNELS[name]
 
     def prepare(board: Gpu) -> Prepared:
-        program = compile_program(EXAMPLES / folder / f"{name}.cu", board, options=[f"-arch=sm_{architecture}a"])
+        source, options = EXAMPLES / folder / f"{name}.cu", [f"-arch=sm_{architecture}a"]
+        program = compile_program(source, board, options=options, compiler="nvrtc")
         return Prepared(program, launch(grid=grid, block=threads, smem=SHARED_B, args=args))
 
     return Case("NVRTC", name, prepare, expected, 1e-5, (architecture,))

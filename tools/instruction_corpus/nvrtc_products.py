@@ -188,6 +188,6 @@ def _case(
     args = {f"x{order}": each for order, each in enumerate(arrays)} | {"out": np.zeros((ROWS, COLUMNS), dtype)}
 
     def prepare(board: Gpu) -> Prepared:
-        return Prepared(compile_program(source, board), launch(grid=1, block=LANES, args=args))
+        return Prepared(compile_program(source, board, compiler="nvrtc"), launch(grid=1, block=LANES, args=args))
 
     return Case("NVRTC", name, prepare, {"out": expected}, 1e-6, architectures)
