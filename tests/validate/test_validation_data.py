@@ -23,7 +23,8 @@ from warpbound.validate.validation_data import as_builtins, data_file, stored
 FOUND = stored()
 WRITTEN_ELSEWHERE = {
     "accuracy/sampling.md", "accuracy/nsight-arguments.toml", "accuracy/nsight.md", "accuracy/nsight.csv",
-    "accuracy/copy-engine.md", "accuracy/half-norms.md", "accuracy/tensor-rates.md", "accuracy/tuning.md",
+    "accuracy/attention.md", "accuracy/copy-engine.md", "accuracy/half-norms.md",
+    "accuracy/tensor-rates.md", "accuracy/tuning.md",
 }  # fmt: skip
 PAGES = pages(FOUND)
 SAMPLE = [("streams", 57), ("streams", 171), ("launches", 40), ("launches", 181), ("launches", 300), ("strides", 30),
