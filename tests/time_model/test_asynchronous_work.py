@@ -10,14 +10,14 @@ from warpbound.workload import Memory, Workload
 B200 = gpu("b200")
 
 
-def active(operands=0.0, copied=0.0, loaded=0.0, warps=6, requests=0.0):
+def active(operands=0.0, copied=0.0, loaded=0.0, warps=6, requests=0.0, board=B200):
     memory = Memory(l1_wavefronts=copied + loaded, copied_wavefronts=copied, global_load_requests=requests)
     units = {"operands": 4.0 * operands} if operands else {}
     work = Workload(
         "copies", "warp", (1, 1), warp_instructions=1000.0, thread_instructions=32000.0, by_pipe={}, units=units,
         tensor={}, flop={}, memory=memory, barriers=0.0, latency=1000.0, parts={},
     )  # fmt: skip
-    return ActiveWork(work, B200, 1.9e9, warps, 148)
+    return ActiveWork(work, board, 1.9e9, warps, 148)
 
 
 @pytest.mark.parametrize("operands, copied, loaded, shared", [
@@ -26,6 +26,10 @@ def active(operands=0.0, copied=0.0, loaded=0.0, warps=6, requests=0.0):
 def test_of_copies_and_factors_the_longer_counts(operands, copied, loaded, shared):
     x = active(operands, copied, loaded)
     assert beside(x, {"l1": float(copied + loaded), "shared": float(operands)}) == pytest.approx(shared)
+
+
+def test_nothing_is_known_of_hopper():
+    assert beside(active(192, 192, board=gpu("h200")), {"l1": 192.0, "shared": 192.0}) == 0
 
 
 def test_asynchronous_products_are_work_of_all_sub_cores():

@@ -19,7 +19,7 @@ from warpbound.analysis.execution_summary import code_notes, execution
 from warpbound.analysis.figure_data import figure_data
 from warpbound.analysis.launch_whatifs import changes_of_the_grid, changes_of_the_work
 from warpbound.analysis.multicast import multicast_changes
-from warpbound.analysis.pipelines import ASSUMED
+from warpbound.analysis.pipelines import assumed
 from warpbound.analysis.settings import DEFAULT, SUSTAINED, Settings
 from warpbound.analysis.static import Piece, Work, address_notes, addresses_known, static_work
 from warpbound.analysis.sustained_clock import drawn_watts, limiter, power_whatifs, settled, source
@@ -300,7 +300,7 @@ def assumptions(case: Case, work: Work, prediction: LaunchPrediction | None) -> 
     if case.settings.clock == SUSTAINED and case.power is None:
         notes.append(BOOST_NOTE.format(name=board.name))
     if prediction is not None and _rests_on_pieces(case, work, prediction):
-        notes = [f"{note}; {PIECES_NOTE}" if note == ASSUMED else note for note in notes]
+        notes = [f"{note}; {PIECES_NOTE}" if note == assumed(case.gpu) else note for note in notes]
         notes += [] if any(PIECES_NOTE in note for note in notes) else [PIECES_NOTE]
     if work.longest_warp > UNEVEN:
         notes.append(LONGEST_NOTE.format(times=work.longest_warp))

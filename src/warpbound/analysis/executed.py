@@ -18,7 +18,7 @@ from warpbound.analysis.execution_summary import (
 )
 from warpbound.analysis.longest_block import longest_warp
 from warpbound.analysis.partition_traffic import partition_traffic
-from warpbound.analysis.pipelines import ASSUMED, NOTE, block_timeline, held, pipelines, whole_block
+from warpbound.analysis.pipelines import NOTE, assumed, block_timeline, held, pipelines, whole_block
 from warpbound.analysis.sampled import cache_facts
 from warpbound.analysis.static import Piece, Work, addresses_known, with_block_start
 from warpbound.distinct_values import distinct
@@ -259,7 +259,7 @@ def _pipeline_notes(case: Case, trace: Trace, traffic: Traffic) -> tuple[str, ..
     if trace.mbarrier_log is None:
         return ()
     timeline = block_timeline(case, trace.mbarrier_log, unheld_waits(case, traffic), served_by(traffic))
-    return (ASSUMED,) if timeline is not None and timeline.fills else () if timeline is not None else (NOTE,)
+    return (assumed(case.gpu),) if timeline is not None and timeline.fills else () if timeline is not None else (NOTE,)
 
 
 def _idle_note(program: Program, sample: Sample, working: int) -> str:

@@ -34,6 +34,7 @@ from warpbound.workload.pipelined_block import CopyEngine, Timeline, timeline
 
 NOTE = "waits at mbarriers are not timed: the warps wait for events that were not recorded"
 ASSUMED = "the copy engine's rate, latency and gap are assumed, not measured (copy_engine_*)"
+GAP_ASSUMED = "the copy engine's gap from copy to copy is assumed, not measured (copy_engine_gap)"
 IDLE = 0.03  # share of their time below which warps do not wait
 BUSY = 0.9  # share of its time from which on a unit binds
 ALIKE = 1.01  # times as long as the least, up to which fewer stages are enough
@@ -117,6 +118,11 @@ def engine_parameters(gpu: Gpu) -> tuple[float, float, float]:
     return bandwidth, latency, gap
 
 
+def assumed(gpu: Gpu) -> str:
+    """What of the copy engine was not measured on this board."""
+    return GAP_ASSUMED if gpu.get("copy_engine_bandwidth") and gpu.get("copy_engine_latency") else ASSUMED
+
+
 def _engine(block: Block) -> CopyEngine:
     """The copy engine, alone on the GPU."""
     bandwidth, latency, gap = engine_parameters(block.case.gpu)
@@ -169,7 +175,7 @@ def held(case: Case, trace: Trace, waits: tuple[Wait, ...], levels: Served) -> t
     course = block_timeline(case, trace.mbarrier_log, waits, levels)
     if course is None:
         return waits
-    return _behind_others(case, course, _held_on_average(block, course, range(len(trace.mbarrier_log.blocks)), waits))
+    return _behind_others(block, course, _held_on_average(block, course, range(len(trace.mbarrier_log.blocks)), waits))
 
 
 def mbarrier_waits_per_warp(
@@ -223,19 +229,17 @@ def _held_on_average(block: Block, course: Timeline, warps: Iterable[int], waits
     return tuple(held_waits)
 
 
-def _behind_others(case: Case, course: Timeline, waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
+def _behind_others(block: Block, course: Timeline, waits: tuple[Wait, ...]) -> tuple[Wait, ...]:
     """With the time that products take longer because other warps of the block use the tensor cores.
 
     The warp that issues most takes as long as in the block; the difference to its time alone counts as waits for
     products.
     """
     warp, stream, cycles = course.longest
-    count, own_waits = Counter(stream), list(waits)
-    for at, by in course.waited[warp].items():  # as often as the stream tests there, without those in vain
-        own_waits[at] = replace(waits[at], hold=sum(by.values()) / max(1, count[at]))
-    rest = cycles - duration(stream, case.program.instructions, tuple(own_waits))
-    waiting = {at for at, code in enumerate(case.program.instructions) if _waits_for_products(code)}
-    times = sum(count[at] for at in waiting)
+    recorded = tuple(block.mbarrier_log.streams[warp].tolist()) if course.whole else stream  # with tests in vain
+    rest = cycles - duration(recorded, block.case.program.instructions, waits)
+    waiting = {at for at, code in enumerate(block.case.program.instructions) if _waits_for_products(code)}
+    times = sum(count for at, count in Counter(recorded).items() if at in waiting)
     if rest <= 0 or not times:
         return waits
     longer = rest / times

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from warpbound.bounds import Real
 from warpbound.time_model.launched_work import ActiveWork
 
+FIRST_BESIDE = 100  # sm_100, where it was measured; earlier ones are not known to write and read at once
 MOST = 0.5  # of L1's cycles: more than that, and the waits for memory are waits for copies
 
 
@@ -26,6 +27,8 @@ def copied_share(x: ActiveWork) -> float:
 
 def beside(x: ActiveWork, cycles: Mapping[str, Real]) -> NDArray[np.float64]:
     """SM cycles in which copies are written while factors of products are read. cycles : of each resource."""
+    if x.gpu.arch < FIRST_BESIDE:
+        return np.zeros(())
     shared = float(x.busy["shared"])
     operands = x.work.units.get("operands", 0.0) / x.sub_cores / shared if shared else 0.0
     copied, read = np.multiply(cycles["l1"], copied_share(x)), np.multiply(cycles["shared"], min(1.0, operands))

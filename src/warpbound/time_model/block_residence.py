@@ -41,6 +41,7 @@ class Block:
     farther: Real = 0.0     #     last line of a phase, where it alone comes from DRAM              [s]
     exposed_shares: tuple[float, ...] = ()  # of `memory`, beside OTHERS warps that take turns; empty: all is hidden
     pieces: tuple["Block", ...] = ()  # the same from barrier to barrier, without start and store; empty: not known
+    copies: Real = 0.0      #     by the copy engine, that the path waits for one after the other      [1]
 
 
 def residence(x: Block) -> NDArray[np.float64]:
@@ -131,4 +132,4 @@ def lead(x: Block) -> NDArray[np.float64]:
     Start, store and one wait for memory; the other waits of a long path fall between its own requests.
     """
     waits = x.memory + np.multiply(x.spread, x.own_lines + x.load_joins * np.log(x.warps)) + x.load_joins * x.farther
-    return np.asarray(x.start + x.store + waits / x.segments)
+    return np.asarray(x.start + x.store + waits / np.maximum(x.segments, x.copies))
