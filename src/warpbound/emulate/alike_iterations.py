@@ -34,6 +34,7 @@ LAST = 1  # iterations before the first other one that are executed
 FEWEST = 4  # iterations that are worth leaving out
 SHORTEST = 1000  # steps of an iteration that is worth it
 STEPS = 2  # equal ones that show how carried values move
+PATH_SHARE = 4.0  # of the steps that the paths of all blocks may take: few blocks are followed here
 MOST_B = 1 << 26  # of the values that are kept at an arrival
 
 
@@ -131,7 +132,7 @@ class AlikeIterations:
             kernel = self.chunk.kernel
             code = CodeWithGuards(self.program, kernel.memory)
             self.path = CountedPath(code, kernel.launch, self.chunk.blocks, tuple(self.loops))
-            self.path.follow()
+            self.path.follow(PATH_SHARE)
         return self.path
 
     def _steps(self, arrivals: list[_Arrival]) -> dict[str, Value] | None:
