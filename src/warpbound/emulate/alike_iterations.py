@@ -78,10 +78,10 @@ class AlikeIterations:
         code, blocks, loops = self.program.instructions, self.program.flow.blocks, dict[int, tuple[str, ...]]()
         for loop in self.program.flow.loops:
             body = [at for number in loop.blocks for at in range(blocks[number].first, blocks[number].last)]
-            needed = [at for at in body if at not in self.recording.removable]
-            stores = any(_stores(code[at].traits) and at not in self.slots for at in needed)
+            in_slice = [at for at in body if at not in self.recording.removable]
+            stores = any(_stores(code[at].traits) and at not in self.slots for at in in_slice)
             if loop.depth == 1 and not stores and not any(self.chunk.polls[at] for at in body):
-                names = {name for at in needed for name in (*writes(code[at]), *self.slots.get(at, ()))}
+                names = {name for at in in_slice for name in (*writes(code[at]), *self.slots.get(at, ()))}
                 values = tuple(sorted(name for name in names if "P" not in name))
                 if WORD_B * len(values) * self.chunk.x.lane_count <= MOST_B:
                     loops[blocks[loop.header].first] = values
@@ -142,20 +142,20 @@ class AlikeIterations:
         if row is None:
             return None
         path = np.concatenate(self.recording.streams[row][middle.streams[row] :])
-        needed = frozenset(path.tolist()) - self.recording.removable
-        carried = carried_values(self.program, path.tolist(), needed, self.slots)
-        if carried is None or not self._all_lanes(list(needed), middle, now):
+        in_slice = frozenset(path.tolist()) - self.recording.removable
+        names = carried_values(self.program, path.tolist(), in_slice, self.slots)
+        if names is None or not self._all_lanes(list(in_slice), middle, now):
             return None
-        steps = {name: now.values[name] - middle.values[name] for name in carried}
-        equal = all(np.all(steps[name] == middle.values[name] - before.values[name]) for name in carried)
+        steps = {name: now.values[name] - middle.values[name] for name in names}
+        equal = all(np.all(steps[name] == middle.values[name] - before.values[name]) for name in names)
         return steps if equal else None
 
-    def _all_lanes(self, needed: list[int], middle: _Arrival, now: _Arrival) -> bool:
+    def _all_lanes(self, in_slice: list[int], middle: _Arrival, now: _Arrival) -> bool:
         """Whether all lanes of all warps have taken the same path in the last iteration."""
-        executed, active, off = (
-            later[needed] - earlier[needed] for earlier, later in zip(middle.counts, now.counts, strict=True)
+        executions, active, off = (
+            later[in_slice] - earlier[in_slice] for earlier, later in zip(middle.counts, now.counts, strict=True)
         )
-        return bool((executed == executed[:, :1]).all() and (active + off == LANES * executed).all())
+        return bool((executions == executions[:, :1]).all() and (active + off == LANES * executions).all())
 
     def _leave_out(self, arrivals: list[_Arrival], iterations: int, steps: dict[str, Value]) -> None:
         """Count that many iterations like the last one, and advance what they pass on."""
@@ -216,10 +216,10 @@ def _known_alike(path: CountedPath, at: int, arrivals: list[_Arrival]) -> tuple[
     if now.sums.tobytes() not in sums:
         return 0, 0
     here = sums.index(now.sums.tobytes())
-    each, expected, alike = now.sums - before.sums, now.sums, 0
+    each, total, alike = now.sums - before.sums, now.sums, 0
     for later in sums[here + 1 :]:
-        expected = expected + each
-        if later != expected.tobytes():
+        total = total + each
+        if later != total.tobytes():
             break
         alike += 1
     return here, alike

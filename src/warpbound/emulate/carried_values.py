@@ -24,20 +24,20 @@ KindOf = Callable[[str], int]
 Guard = tuple[str, int, bool]  # a predicate, how often it was written before, whether its opposite is meant
 
 
-def carried_values(program: Program, path: Sequence[int], needed: Set[int], slots: Slots) -> tuple[str, ...] | None:
+def carried_values(program: Program, path: Sequence[int], in_slice: Set[int], slots: Slots) -> tuple[str, ...] | None:
     """The registers and slots of the stack that are carried; None if one of them may not be linear.
 
-    path : instructions of an iteration. needed : instructions whose values are computed. slots : of accesses to them.
+    path : instructions of an iteration. in_slice : instructions whose values are computed. slots : of accesses to them.
     """
     code = program.instructions
-    own = [at for at in path if at in needed and code[at].traits.kind not in PASSED]
+    own = [at for at in path if at in in_slice and code[at].traits.kind not in PASSED]
     kinds = _Kinds(frozenset(name for at in own for name in _targets(code[at], slots.get(at, ()))))
     for at in own:
         guard = kinds.guard(code[at])
         results = list(_results(code[at], slots.get(at, ()), partial(kinds.of, guard=guard)))
         for name, kind in results:
-            kinds.put(name, kind, guard)
-    return kinds.carried()
+            kinds.assign(name, kind, guard)
+    return kinds.result()
 
 
 class _Kinds:
@@ -66,7 +66,7 @@ class _Kinds:
         names = guard_of(x)
         return (names[0], self.versions[names[0]], x.guard.invert) if names and x.guard else None
 
-    def put(self, name: str, kind: int, guard: Guard | None) -> None:
+    def assign(self, name: str, kind: int, guard: Guard | None) -> None:
         """An instruction under this guard writes a value of that kind."""
         self.versions[name] += 1
         if guard is None:
@@ -79,7 +79,7 @@ class _Kinds:
         else:
             self.part[name, guard] = kind
 
-    def carried(self) -> tuple[str, ...] | None:
+    def result(self) -> tuple[str, ...] | None:
         """As `carried_values`; what a guard writes for some lanes alone is carried for the others."""
         in_part = {name for name, _ in self.part if name not in self.whole and "P" not in name}
         if in_part or any(self.whole[name] == OTHER for name in self.before):

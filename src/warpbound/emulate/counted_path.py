@@ -58,7 +58,7 @@ class CountedPath(Path):
         super().__init__(code, launch, blocks, np.arange(warps * LANES).reshape(1, warps, LANES))
         self.weights = weights_of(code.program)
         self.before = np.concatenate([np.zeros((2, 1), np.uint64), np.cumsum(self.weights, axis=1)], axis=1)
-        self.executed, self.active = np.zeros((2, len(blocks), warps), np.uint64)
+        self.executions, self.active = np.zeros((2, len(blocks), warps), np.uint64)
         self.arrivals: dict[int, list[Sums]] = {at: [] for at in loops}
         self.off: dict[int, list[Lanes]] = {at: [] for at in loops}
         self.switched_off: Lanes = {}  # so far
@@ -66,7 +66,7 @@ class CountedPath(Path):
 
     def _arrive(self, at: int) -> None:
         if at in self.arrivals:
-            self.arrivals[at].append(np.stack([self.executed.ravel(), self.active.ravel()]))
+            self.arrivals[at].append(np.stack([self.executions.ravel(), self.active.ravel()]))
             self.off[at].append({own: lanes.ravel() for own, lanes in self.switched_off.items()})
 
     def _count(self, first: int, last: int, lanes: Mask) -> None:
@@ -76,7 +76,7 @@ class CountedPath(Path):
         else:
             each = np.full((1, 1), self.width, np.uint64)
         executions, active = self.before[:, last] - self.before[:, first]
-        self.executed += executions * (each > 0)
+        self.executions += executions * (each > 0)
         self.active += active * each
 
     def _count_omitted(self, loop: CountedLoop, iterations: NDArray[np.int64]) -> None:
@@ -84,7 +84,7 @@ class CountedPath(Path):
         count = np.broadcast_to(iterations, (1, 1, 1)) if not np.ndim(iterations) else iterations
         executions, active = self.before[:, loop.branch + 1] - self.before[:, loop.header]
         each = count.sum(axis=2) * (self.width // count.shape[2])
-        self.executed += executions * count.max(axis=2).astype(np.uint64)
+        self.executions += executions * count.max(axis=2).astype(np.uint64)
         self.active += active * each.astype(np.uint64)
 
     def _guard(self, at: int, instruction: Instruction) -> Mask | None:

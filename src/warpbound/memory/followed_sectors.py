@@ -21,7 +21,7 @@ LINES_FOLLOWED = 2048  # where each line has few sectors
 AT_MOST = 1.5  # times SECTORS_FOLLOWED, for so many lines
 
 
-def followed(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]:
+def choose_sectors(parts: tuple[Space, Space], most: int) -> tuple[SectorList, float]:
     """The sectors to follow, and their share of all lines."""
     count = sum(int(part.cost.sectors.sum()) for part in parts)
     part = min(1.0, most / max(1, count))

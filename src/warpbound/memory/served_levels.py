@@ -16,7 +16,7 @@ from warpbound.memory.block_neighbours import Grid
 from warpbound.memory.block_sectors import block_sectors
 from warpbound.memory.caches import READ, WRITE
 from warpbound.memory.coalescing import SECTOR_B
-from warpbound.memory.followed_sectors import SECTORS_FOLLOWED, followed, loads_of, used_rows
+from warpbound.memory.followed_sectors import SECTORS_FOLLOWED, choose_sectors, loads_of, used_rows
 from warpbound.memory.footprint import Sampled, array_of
 from warpbound.memory.gathered_data import gathering
 from warpbound.memory.hierarchy import (
@@ -219,7 +219,7 @@ def serve(program: Program, trace: Trace, scene: tuple[Spaces, Facts, Schedule],
     spaces, machine, plan = scene
     parts = (spaces.global_, spaces.words)
     size, loads = len(program.instructions), loads_of(parts, len(program.instructions))
-    sectors_of_all, share = followed(parts, how.sector_limit)
+    sectors_of_all, share = choose_sectors(parts, how.sector_limit)
     row_choice, followed_sectors = used_rows(parts, sectors_of_all, share)
     instruction = np.concatenate([part.accesses.instruction for part in parts])[row_choice]
     kind = np.concatenate([part.cost.kind for part in parts])[row_choice]
