@@ -84,13 +84,24 @@ BODIES = {  # name -> body, whether rounds are left out
         "#pragma unroll 1\nfor (int j = t; j < 40; j++) {\n#pragma unroll 1\n"
         "for (int i = 0; i < 50; i++) y[t * 64 + j] += x[i * 256 + t]; }", True,
     ),
+    "warps that meet": (
+        "#pragma unroll 1\nfor (int i = 0; i < 60; i++) {"
+        " if (t / 32 < s) { kept[t] = x[i]; __syncwarp(); v += kept[t ^ 1]; } __syncthreads(); }", True,
+    ),
+    "a counter that is shifted": (
+        "#pragma unroll 1\nfor (int i = 0; i < 60; i++) {"
+        ' int a; asm volatile("shl.b32 %0, %1, 4;" : "=r"(a) : "r"(i)); v += x[a + t]; if (a > 300) y[a] = v; }', True,
+    ),
     "bits of a counter": (
         "#pragma unroll 1\nfor (int i = 0; i < 64; i++) { v += x[i >> 3]; __syncthreads(); }", False,
     ),
 }  # fmt: skip
 
 
-MOVING = ("shared memory that moves", "shared memory that is filled in a loop", "generic addresses", "tiles")
+MOVING = (
+    "shared memory that moves", "shared memory that is filled in a loop", "generic addresses", "tiles",
+    "warps that meet",
+)  # fmt: skip
 
 
 @pytest.fixture

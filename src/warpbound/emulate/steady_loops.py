@@ -16,7 +16,7 @@ from warpbound.program.kernel import Program
 from warpbound.program.registers import reads, writes
 from warpbound.quick_dataclasses import dataclass
 
-ADDING = frozenset({"add", "multiply_add", "shifted_add", "move"})  # rules of address arithmetic
+ADDING = frozenset({"add", "multiply_add", "shifted_add", "move", "to_uniform"})  # rules of address arithmetic
 NOT_LINEAR = frozenset({"HI", "CC", "SX32", "64"})  # modifiers of such instructions
 HALVES = frozenset({"HI", "SX32"})  # allowed of sums with a shift, as long as the shifted number does not wrap around
 NUMBERS = ("register", "uniform", "immediate", "constant")
@@ -92,13 +92,19 @@ def _fits(x: Instruction, *, is_needed: bool) -> bool:
     """Whether a steady loop may contain this instruction."""
     traits = x.traits
     if traits.kind in PASSED:
-        meets = traits.kind not in ("barrier", "convergence") or traits.is_block_barrier or x.opcode == "BSYNC"
-        return meets and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(x.modifiers))
+        return _meets_whole(x) and not (traits.indirect or {"RED", "ARV", "DIV", "CONV"} & set(x.modifiers))
     if traits.is_arithmetic:
         return not is_needed or traits.kind != "collective"
     if traits.kind == "constant" or (traits.kind == "special_register" and says_who(x)):
         return True
     return not is_needed and traits.kind in ("load", "store", "copy") and SPACES.issuperset(traits.spaces)
+
+
+def _meets_whole(x: Instruction) -> bool:
+    """Whether it is no barrier, or one at which all lanes that it waits for are known beforehand."""
+    if x.traits.kind not in ("barrier", "convergence") or x.traits.is_block_barrier:
+        return True
+    return x.opcode == "BSYNC" or (x.opcode == "WARPSYNC" and not reads(x))
 
 
 def says_who(instruction: Instruction) -> bool:
@@ -112,6 +118,8 @@ def _is_plain(operand: Operand) -> bool:
 
 def is_linear(instruction: Instruction) -> bool:
     traits = instruction.traits
+    if traits.affine == "funnel_shift":
+        return _shifts_to_the_left(instruction)
     shifted = traits.affine == "shifted_add"
     wrong = NOT_LINEAR - (HALVES if shifted else frozenset())
     if traits.affine not in ADDING or not wrong.isdisjoint(instruction.modifiers):
@@ -124,6 +132,15 @@ def is_linear(instruction: Instruction) -> bool:
         return False
     summed = [x for x in sources if not (x.kind in ("register", "uniform") and x.index == RZ)]
     return traits.affine == "multiply_add" or shifted or not carries or len(summed) < 3
+
+
+def _shifts_to_the_left(x: Instruction) -> bool:
+    """Whether a funnel shift multiplies its first source by a constant power of two, modulo 2**32."""
+    low, amount, high = sources_of(x)
+    is_word = {"L", "U32"}.issubset(x.modifiers) and NOT_LINEAR.isdisjoint(x.modifiers)
+    is_plain = not (low.negate or low.invert or low.absolute)
+    brings_zeros = high.kind in ("register", "uniform") and high.index == RZ
+    return is_word and is_plain and brings_zeros and amount.kind == "immediate"
 
 
 def sources_of(instruction: Instruction) -> list[Operand]:
