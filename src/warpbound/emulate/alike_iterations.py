@@ -130,7 +130,9 @@ class AlikeIterations:
         """The path of the chunk's blocks."""
         if self.path is None:
             kernel = self.chunk.kernel
-            code = CodeWithGuards(self.program, kernel.memory)
+            guards, instructions = self.recording.guards, self.program.instructions
+            free = (at for at, x in enumerate(instructions) if guards[at] is None and x.traits.is_arithmetic)
+            code = CodeWithGuards(self.program, kernel.memory, frozenset(free))
             self.path = CountedPath(code, kernel.launch, self.chunk.blocks, tuple(self.loops))
             self.path.follow(PATH_SHARE)
         return self.path

@@ -13,6 +13,7 @@ from warpbound.emulate.block_hashes import odd_numbers
 from warpbound.emulate.block_path import Path
 from warpbound.emulate.broadcast_registers import Code, Mask
 from warpbound.emulate.counted_iterations import CountedLoop
+from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.state import LANES
 from warpbound.kernel_launch import Launch
 from warpbound.program.control_flow import always
@@ -38,12 +39,16 @@ def weights_of(program: Program) -> Sums:
 
 
 class CodeWithGuards(Code):
-    """Code of which the guards of all arithmetic are evaluated, too."""
+    """Code of which the guards of arithmetic are evaluated, too; but for those of `without`."""
+
+    def __init__(self, program: Program, memory: Memory, without: frozenset[int]) -> None:
+        super().__init__(program, memory)
+        self.without = without
 
     @property
     def uncounted(self) -> frozenset[int]:
-        """Nothing."""
-        return frozenset()
+        """The arithmetic whose guards are not evaluated."""
+        return self.without
 
 
 class CountedPath(Path):
