@@ -1,6 +1,5 @@
 """Attention of the examples against NumPy; pipelines of Triton's own, on Hopper and with tensor memory on Blackwell."""
 
-import importlib.util
 
 import numpy as np
 import pytest
@@ -10,7 +9,7 @@ pytest.importorskip("triton")
 import warpbound
 import warpbound.triton as front
 from support import triton_kernels as kernels
-from support.paths import ROOT
+from support.triton_examples import attention
 from warpbound.analysis.answer import work_of
 from warpbound.analysis.case import case_of
 from warpbound.analysis.executed import served_by
@@ -38,14 +37,6 @@ def test_a_block_of_roles_lasts_as_long_as_its_warps_take_together(board):
     lasts = launch_prediction(case, work).residence_s * case.clock_hz
     assert work.whole.stops <= 3 < work.whole.barriers
     assert course.cycles < lasts < 1.3 * course.cycles
-
-
-def attention():
-    path = ROOT / "examples" / "triton" / "attention.py"
-    spec = importlib.util.spec_from_file_location("attention_example", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module.attention
 
 
 @pytest.mark.parametrize("board", ["a100-sxm-80gb", "h200"])

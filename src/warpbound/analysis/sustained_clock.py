@@ -147,14 +147,13 @@ def power_whatifs(case: Case, work: Work, prediction: LaunchPrediction | None) -
         need_watts = np.ceil(free.watts / ROUND_W) * ROUND_W
         yield WhatIf(f"a power limit of {need_watts:.0f} W", now.seconds / free.seconds, why)
     if less.clock_hz < now.clock_hz:
-        why = f"the clock falls to {less.clock_hz / 1e6:.0f} MHz; {_energy(less.joules / now.joules)}"
+        why = f"the clock falls to {less.clock_hz / 1e6:.0f} MHz; {_change(less.joules / now.joules, 'energy')}"
         yield WhatIf(f"a power limit of {lower:.0f} W", now.seconds / less.seconds, why)
     if best.joules < (1.0 - LESS_ENERGY) * now.joules:
-        more = 100 * (best.seconds / now.seconds - 1.0)
-        why = f"{_energy(best.joules / now.joules)}, {more:.0f} % more time"
+        why = f"{_change(best.joules / now.joules, 'energy')}, {_change(best.seconds / now.seconds, 'time')}"
         yield WhatIf(f"the clock of least energy, {best.clock_hz / 1e6:.0f} MHz", now.seconds / best.seconds, why)
 
 
-def _energy(ratio: float) -> str:
-    """A change of energy in words."""
-    return f"{abs(100 * (ratio - 1.0)):.0f} % {'less' if ratio < 1 else 'more'} energy"
+def _change(ratio: float, quantity: str) -> str:
+    """A change in words."""
+    return f"{abs(100 * (ratio - 1.0)):.0f} % {'less' if ratio < 1 else 'more'} {quantity}"

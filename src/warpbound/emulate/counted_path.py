@@ -15,6 +15,7 @@ from warpbound.emulate.broadcast_registers import Code, Mask
 from warpbound.emulate.counted_iterations import CountedLoop
 from warpbound.emulate.launch_memory import Memory
 from warpbound.emulate.state import LANES
+from warpbound.identity_cache import remember
 from warpbound.kernel_launch import Launch
 from warpbound.program.control_flow import always
 from warpbound.program.instruction import Instruction
@@ -25,6 +26,7 @@ Lanes = dict[int, NDArray[np.int64]]  # by instruction: of each warp
 CONTROL = ("branch", "exit", "return", "call")  # whose lanes follow from what is executed after them
 
 
+@remember(1)
 def weights_of(program: Program) -> Sums:
     """Weights of the instructions for both sums, (2, instructions).
 
